@@ -1,0 +1,49 @@
+"""A variant: one model to train and the recipe that it is trained by."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from reattn.config.models import Count, Fraction, ModelSettings, Settings
+
+Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+Positive = Annotated[float, Field(gt=0, strict=True)]
+
+Augmentation = Literal["crop-flip", "flip", "crop-flip-rotation-jitter"]
+
+
+class Recipe(Settings):
+    """How the report trained a variant.
+
+    Source of every default: the training code of Prabhu and Varma, summarised
+    in docs/models.md with file and commit.
+    """
+
+    epochs: Count = Field(description="Epochs E of the schedule; E+1 are run.")
+    batch: Count = Field(description="Images a step.")
+    learning_rate: Positive = Field(description="Rate that the warm-up heads for.")
+    warmup_epochs: Count = Field(description="Length W of the warm-up.")
+    momentum: Fraction = Field(default=0.9, description="Nesterov momentum.")
+    weight_decay: Annotated[float, Field(ge=0, strict=True)] = Field(
+        default=1.0e-4, description="On every parameter."
+    )
+    label_smoothing: Fraction = Field(
+        default=0.0, description="Mass shared by the classes that are not the label."
+    )
+    augmentation: Augmentation = Field(description="Random changes of training images.")
+
+
+class Variant(Settings):
+    """One YAML file of config/variants, whose name is the variant's id."""
+
+    label: str = Field(min_length=1, description="Name in tables, as in the report.")
+    group: Literal["report", "audit", "projections", "depth"] = Field(
+        description="Which part of the study it belongs to."
+    )
+    order: Count = Field(description="Place in tables.")
+    ordinary: Identifier | None = Field(
+        default=None, description="Of a hierarchical variant: its ordinary version."
+    )
+    source: str = Field(min_length=1, description="Where its settings come from.")
+    model: ModelSettings
+    recipe: Recipe

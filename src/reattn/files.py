@@ -1,0 +1,81 @@
+"""Files that are written whole or not at all."""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from reattn.errors import ReattnError
+
+
+@contextmanager
+def written_whole(path: Path | str) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; rename it to `path` on success.
+
+    The bytes reach the disk before the rename, so that a kill or a power cut
+    leaves the old file or the new one, never half of one. On any exception the
+    temporary file is removed and `path` is as it was.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        _flush_to_disk(temporary)
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _flush_to_disk(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Write `text` as UTF-8, whole or not at all."""
+    with written_whole(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path | str, content: Any) -> None:
+    """Write `content` as indented JSON, whole or not at all.
+
+    Raises:
+        ValueError: a number is not finite; JSON has no word for it.
+    """
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    write_text(path, text + "\n")
+
+
+def read_json(path: Path | str) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        ReattnError: the file is missing or is not JSON.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ReattnError(f"{path} is missing.") from None
+    except ValueError as fault:
+        raise ReattnError(f"{path} is not valid JSON: {fault}.") from None
+
+
+def sha256_of(path: Path | str) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
