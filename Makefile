@@ -1,0 +1,32 @@
+# Each target sets up .venv by itself. Needs Python 3.11 or newer, and make.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: setup demo test lint clean
+
+setup: $(READY)
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"Python 3.11 or newer is needed, {sys.executable} is {v.major}.{v.minor}. Name another: make PYTHON=python3.12 ...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $(READY)
+
+demo: $(READY)
+	$(BIN)/snakemake --cores 2 --config study=demo
+	@echo "Open results/demo/report/report.html or results/demo/report/report.pdf."
+
+test: $(READY)
+	$(BIN)/python -m pytest --durations=10
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint --config study=demo
+
+clean:
+	rm -rf .venv .snakemake results/demo

@@ -1,0 +1,47 @@
+"""Verbs that make the data: download, prepare."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reattn.cli.arguments import DataPath, StudyName
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs to the command line."""
+    app.command()(download)
+    app.command()(prepare)
+
+
+def download(
+    destination: Annotated[Path, typer.Argument(help="File to write.")],
+    url: Annotated[
+        str | None, typer.Option(help="Address; none: the official one.")
+    ] = None,
+) -> None:
+    """Download the official CIFAR-10 archive and verify its checksum.
+
+    Writes DESTINATION, whole or not at all.
+    """
+    from reattn.data import download_cifar10
+
+    download_cifar10(destination, **({"url": url} if url else {}))
+
+
+def prepare(study: StudyName, data_path: DataPath = None) -> None:
+    """Bring a study's images into the form that all other verbs read.
+
+    Reads the study's data source; writes results/STUDY/data/images.npy,
+    labels.npy and data.json.
+    """
+    from reattn.config import load_study
+    from reattn.config.paths import data_folder
+    from reattn.data import prepare as prepare_data
+    from reattn.data.locations import remember_path, source_path
+
+    settings = load_study(study).data
+    given = source_path(study, settings, str(data_path) if data_path else None)
+    path = Path(given) if given else None
+    prepare_data(settings, data_folder(study), path)
+    remember_path(study, path)

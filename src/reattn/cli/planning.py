@@ -1,0 +1,167 @@
+"""What a study would cost, told before it starts."""
+
+import time
+from dataclasses import dataclass
+
+from reattn.config.runs import Run, runs_of
+from reattn.measure.memory import (
+    estimate_training_flops,
+    estimate_training_memory,
+    largest_micro_batch,
+)
+from reattn.measure.parameters import parameters_by_formula
+from reattn.training.limits import CPU_BYTES
+
+# Share of a plain matrix product's rate that training steps reach, measured over
+# the report's variants on one CPU thread; they lie between 0.1 and 0.6.
+EFFICIENCY = 0.3
+CLASSES = 10
+TRAIN_IMAGES = {"digits": 1_437, "cifar10": 50_000, "image-folder": 50_000}
+GIBIBYTE = 2**30
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The estimate for the runs of one variant.
+
+    Attributes:
+        variant_id: The variant.
+        runs: Runs of it, one a seed.
+        epochs: Epochs a run.
+        passes: Images that a run trains on, counted as often as they are seen.
+        micro_batch: Images in memory at once, of the batch.
+        batch: Images a step.
+        memory: Bytes that a step needs.
+        operations: Floating-point operations of all its runs.
+        disk: Bytes that its runs leave on disk.
+    """
+
+    variant_id: str
+    runs: int
+    epochs: int
+    passes: int
+    micro_batch: int
+    batch: int
+    memory: int
+    operations: int
+    disk: int
+
+
+def plan_of(study: str) -> str:
+    """The plan of a study as text: what runs, for how long, and what it needs.
+
+    Raises:
+        ConfigError: the study or a variant has faults.
+    """
+    runs = runs_of(study)
+    settings = runs[0].study
+    by_variant: dict[str, list[Run]] = {}
+    for run in runs:
+        by_variant.setdefault(run.variant_id, []).append(run)
+    costs = [_cost(group) for group in by_variant.values()]
+    lines = [
+        f"Plan of study {study}: {settings.title}",
+        *([f"  reduced: {settings.reduced}"] if settings.reduced else []),
+        f"  {len(runs)} runs of {len(costs)} variants, "
+        f"{sum(cost.runs * cost.passes for cost in costs):,} image passes, "
+        f"on {settings.training.device}, {settings.training.precision}",
+        *_table(costs),
+        f"  disk: {sum(cost.disk for cost in costs) / GIBIBYTE:.1f} GiB of weights and "
+        "checkpoints, besides the images",
+        _time(settings.training.device, costs),
+    ]
+    return "\n".join(lines)
+
+
+def _cost(runs: list[Run]) -> Cost:
+    run = runs[0]
+    model, size = run.variant.model, run.study.data.image_size
+    training, budget = run.study.training, run.budget
+    images = training.epoch_images
+    if images == "all":
+        images = TRAIN_IMAGES[run.study.data.source] - run.study.validation.images
+    passes = images * budget.last_epoch
+    micro_batch = _micro_batch(run)
+    parameters = parameters_by_formula(model, size, CLASSES)
+    return Cost(
+        variant_id=run.variant_id,
+        runs=len(runs),
+        epochs=budget.last_epoch,
+        passes=passes,
+        micro_batch=micro_batch,
+        batch=budget.batch,
+        memory=estimate_training_memory(
+            model, size, CLASSES, micro_batch, training.precision
+        ),
+        operations=len(runs) * passes * estimate_training_flops(model, size, CLASSES),
+        disk=len(runs) * 3 * 4 * parameters,  # weights; weights and momentum again
+    )
+
+
+def _micro_batch(run: Run) -> int:
+    training, batch = run.study.training, run.budget.batch
+    if training.micro_batch != "auto":
+        return min(training.micro_batch, batch)
+    if training.device == "gpu":
+        return batch
+    size = run.study.data.image_size
+    return largest_micro_batch(
+        run.variant.model, size, CLASSES, batch, CPU_BYTES, training.precision
+    )
+
+
+def _table(costs: list[Cost]) -> list[str]:
+    rows = [("variant", "runs", "epochs", "batch", "memory a run", "operations")]
+    for cost in costs:
+        split = "" if cost.micro_batch == cost.batch else f" in {cost.micro_batch}s"
+        rows.append(
+            (
+                cost.variant_id,
+                str(cost.runs),
+                str(cost.epochs),
+                f"{cost.batch}{split}",
+                f"{cost.memory / GIBIBYTE:.2f} GiB",
+                f"{cost.operations:.1e}",
+            )
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  "
+        + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    ]
+
+
+def _time(device: str, costs: list[Cost]) -> str:
+    if device == "gpu":
+        return "  time: not estimated; the log of a run tells it after its first epoch"
+    rate = _matrix_product_rate()
+    seconds = sum(cost.operations for cost in costs) / (rate * EFFICIENCY)
+    return (
+        f"  time: about {_span(seconds)} of one core's work for training, at "
+        f"{EFFICIENCY:.0%} of the {rate / 1e9:.0f} GFLOP/s that a matrix product "
+        "reaches on it now; divide by the runs that go on at once"
+    )
+
+
+def _matrix_product_rate(side: int = 1024, repeats: int = 3) -> float:
+    """Operations a second of a matrix product on one thread."""
+    import numpy as np
+    from threadpoolctl import threadpool_limits
+
+    matrix = np.ones((side, side), dtype=np.float32)
+    with threadpool_limits(1):
+        matrix @ matrix
+        started = time.perf_counter()
+        for _ in range(repeats):
+            matrix @ matrix
+        elapsed = time.perf_counter() - started
+    return repeats * 2 * side**3 / elapsed
+
+
+def _span(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds / 3600:.0f} hours"

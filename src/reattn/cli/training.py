@@ -1,0 +1,53 @@
+"""Verbs that make weights: train, import."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reattn.cli.arguments import Seed, StudyName, VariantId
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs to the command line."""
+    app.command()(train)
+    app.command("import")(import_checkpoint)
+
+
+def train(study: StudyName, variant: VariantId, seed: Seed = 0) -> None:
+    """Train one run, or go on with it after its last finished epoch.
+
+    Reads results/STUDY/data; writes results/STUDY/runs/VARIANT/seedSEED/ and
+    keeps checkpoints in results/STUDY/work/VARIANT/seedSEED/.
+    """
+    from reattn.config.runs import find_run
+    from reattn.training.run import train_run
+
+    metrics = train_run(find_run(study, variant, seed))
+    typer.echo(_outcome(metrics))
+
+
+def import_checkpoint(
+    variant: VariantId,
+    checkpoint: Annotated[
+        Path, typer.Argument(help="The authors' best_model.ckpt of this variant.")
+    ],
+    study: Annotated[str, typer.Option(help="The study that it enters.")],
+    seed: Seed = 0,
+) -> None:
+    """Take over weights that the authors' own code trained, and evaluate them.
+
+    Reads CHECKPOINT and results/STUDY/data; writes results/STUDY/runs/VARIANT/
+    seedSEED/ with the status `imported`.
+    """
+    from reattn.config.runs import find_run
+    from reattn.training.imports import import_run
+
+    metrics = import_run(find_run(study, variant, seed), checkpoint)
+    typer.echo(_outcome(metrics))
+
+
+def _outcome(metrics: dict) -> str:
+    accuracy = metrics["accuracy"]
+    shown = "n/a" if accuracy is None else f"{accuracy:.2f} %"
+    return f"{metrics['variant']} seed {metrics['seed']}: {metrics['status']}, {shown}"

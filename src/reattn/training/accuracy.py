@@ -1,0 +1,71 @@
+"""Accuracy in eval mode, and by the authors' protocol."""
+
+import copy
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import nn
+
+from reattn.training.batches import Images
+from reattn.training.randomness import own_randomness
+
+EVALUATION_BATCH = 250  # fixed, so that the same machine gives the same bits
+
+
+def log_probabilities(model: nn.Module, images: Images, seed: int) -> np.ndarray:
+    """Log-probabilities of all images in eval mode.
+
+    Args:
+        model: Any model; its mode is put back afterwards.
+        images: The images.
+        seed: Of ViT's class token, which is fresh noise at every forward.
+
+    Returns:
+        (images, classes), float32.
+    """
+    was_training = model.training
+    model.eval()
+    outputs = list(_outputs(model, images, EVALUATION_BATCH, seed))
+    model.train(was_training)
+    return torch.cat(outputs).log_softmax(dim=-1).cpu().numpy()
+
+
+def _outputs(
+    model: nn.Module, images: Images, batch: int, seed: int
+) -> Iterator[torch.Tensor]:
+    with own_randomness(seed), torch.no_grad():
+        for pixels, _ in images.batches(np.arange(len(images)), batch):
+            yield model(pixels).float()
+
+
+def percent_correct(log_probability: np.ndarray, labels: np.ndarray) -> float:
+    """Accuracy in percent."""
+    return float(100 * np.mean(log_probability.argmax(axis=1) == labels))
+
+
+def authors_accuracy(model: nn.Module, images: Images, batch: int, seed: int) -> float:
+    """Accuracy in training mode, as the authors evaluate (D3), in percent.
+
+    Attention dropout is active and batch normalisation uses the statistics of
+    each test batch. Accuracy is the mean over batches, so that a smaller last
+    batch weighs more than its share (D17). A copy of the model is evaluated:
+    weights, buffers and the training's random streams stay as they are.
+
+    Args:
+        model: The model in training.
+        images: Test images.
+        batch: The recipe's batch.
+        seed: Of this evaluation's dropout and class token.
+
+    Source: NishantPrabhu/Self-Attention-and-Convolutions@57f8244,
+    main/main.py:505-513 and main/utils/common.py:60-67.
+    """
+    twin = copy.deepcopy(model).train()
+    outputs = _outputs(twin, images, batch, seed)
+    labels = (labels for _, labels in images.batches(np.arange(len(images)), batch))
+    shares = [
+        (output.argmax(dim=1) == label).double().mean().item()
+        for output, label in zip(outputs, labels, strict=True)
+    ]
+    return 100 * sum(shares) / len(shares)

@@ -1,0 +1,74 @@
+"""Where a run's numbers came from."""
+
+import hashlib
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from reattn.config.paths import project_root
+
+CODE = ("data", "models", "training")  # packages that can change a run's numbers
+PACKAGES = ("numpy", "torch", "torchvision", "pillow", "scikit-learn")
+
+
+def commit() -> str | None:
+    """The commit of the project, marked `-dirty` with uncommitted changes."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        done = subprocess.run(
+            command, cwd=project_root(), capture_output=True, text=True, timeout=20
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+
+def code_hash() -> str:
+    """A digest of the source of everything that can change a run's numbers."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(path for part in CODE for path in package.glob(f"{part}/*.py")):
+        digest.update(path.relative_to(package).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that do the arithmetic."""
+    return {
+        "python": platform.python_version(),
+        **{name: version(name) for name in PACKAGES},
+    }
+
+
+def device_name(device: torch.device) -> str:
+    """The processor or card, by its maker's name."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return cpu_name()
+
+
+def cpu_name() -> str:
+    """The processor's model name, where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
+    return names[0] if names else platform.machine()
+
+
+def provenance(device: torch.device) -> dict[str, Any]:
+    """Everything above, as metrics.json keeps it."""
+    return {
+        "commit": commit(),
+        "code_hash": code_hash(),
+        "versions": versions(),
+        "device": device_name(device),
+        "device_type": device.type,
+        "deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
+    }

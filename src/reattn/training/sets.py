@@ -1,0 +1,106 @@
+"""The image sets of a run: training, validation, evaluation and test."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from reattn.config.runs import Run
+from reattn.data import Dataset, open_data
+from reattn.errors import ConfigError
+from reattn.training.batches import Images
+from reattn.training.randomness import derived_seed
+
+SPLIT_SEED = 0  # one split for all runs of a study, whatever their seeds
+
+
+@dataclass(frozen=True)
+class Sets:
+    """Images on the device that trains.
+
+    Attributes:
+        train: What the weights learn from.
+        validation: Held out of the training images, or None.
+        evaluation: The test images that the evaluations on the way take.
+        test: All test images.
+        dataset: The prepared data that they come from.
+    """
+
+    train: Images
+    validation: Images | None
+    evaluation: Images
+    test: Images
+    dataset: Dataset
+
+
+def open_sets(run: Run, device: torch.device) -> Sets:
+    """Open a run's prepared data and put it on the device.
+
+    Raises:
+        DataError: the data is not prepared or not sound.
+        ConfigError: the study asks for more images than there are.
+    """
+    dataset = open_data(run.data)
+    held_out = run.study.validation.images
+    _require_enough(run, dataset, held_out)
+    kept, validation = _split(len(dataset.train_labels), held_out)
+    test = _on_device(dataset, dataset.test_images, dataset.test_labels, device)
+    train = (dataset.train_images, dataset.train_labels)
+    return Sets(
+        train=_on_device(dataset, *(part[kept] for part in train), device),
+        validation=_on_device(dataset, *(part[validation] for part in train), device)
+        if held_out
+        else None,
+        evaluation=_evaluation_part(test, run.study.training.evaluation_images),
+        test=test,
+        dataset=dataset,
+    )
+
+
+def _on_device(
+    dataset: Dataset, pixels: np.ndarray, labels: np.ndarray, device: torch.device
+) -> Images:
+    return Images(
+        pixels=torch.from_numpy(np.array(pixels)).to(device),
+        labels=torch.from_numpy(np.array(labels)).to(device),
+        mean=dataset.mean,
+        std=dataset.std,
+    )
+
+
+def _split(images: int, held_out: int) -> tuple[np.ndarray, np.ndarray]:
+    order = np.arange(images)
+    if held_out:
+        seed = derived_seed(SPLIT_SEED, "validation")
+        order = np.random.default_rng(seed).permutation(images)
+    return np.sort(order[held_out:]), np.sort(order[:held_out])
+
+
+def _evaluation_part(test: Images, count: int | str) -> Images:
+    if count == "all":
+        return test
+    seed = derived_seed(SPLIT_SEED, "evaluation")
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(test))[:count])
+    pixels, labels = test.select(chosen)
+    return Images(pixels=pixels, labels=labels, mean=test.mean, std=test.std)
+
+
+def _require_enough(run: Run, dataset: Dataset, held_out: int) -> None:
+    training = run.study.training
+    available = len(dataset.train_labels) - held_out
+    asked = {
+        "validation.images": (held_out, len(dataset.train_labels) - 1),
+        "training.epoch_images": (training.epoch_images, available),
+        "training.evaluation_images": (
+            training.evaluation_images,
+            len(dataset.test_labels),
+        ),
+    }
+    problems = [
+        f"config/studies/{run.study_name}.yaml: {key} = {wanted}, but the data has "
+        f"{most} to take from. Lower it to at most {most}."
+        for key, (wanted, most) in asked.items()
+        if wanted != "all" and wanted > most
+    ]
+    if problems:
+        raise ConfigError(problems)

@@ -1,0 +1,65 @@
+"""A run between two epochs: everything that it needs to go on."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from reattn.config.variants import Recipe
+from reattn.training import checkpoints
+from reattn.training.history import Epoch
+
+
+@dataclass
+class TrainingState:
+    """Weights, optimiser and history after some epochs.
+
+    Attributes:
+        model: The model, on the device that trains.
+        optimizer: Its optimiser.
+        micro_batch: Images in memory at once.
+        history: One entry a finished epoch.
+    """
+
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    micro_batch: int
+    history: list[Epoch] = field(default_factory=list)
+
+    @property
+    def epoch(self) -> int:
+        """How many epochs are finished."""
+        return len(self.history)
+
+    def save(self, path: Path, fingerprint: str) -> None:
+        """Write the state, whole or not at all."""
+        content = {
+            "fingerprint": fingerprint,
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "micro_batch": self.micro_batch,
+            "history": [asdict(epoch) for epoch in self.history],
+        }
+        checkpoints.save(path, content)
+
+    def resume(self, path: Path, fingerprint: str) -> None:
+        """Continue from a checkpoint, if a usable one is there."""
+        content = checkpoints.resume(path, fingerprint)
+        if content is None:
+            return
+        self.model.load_state_dict(content["model"])
+        self.optimizer.load_state_dict(content["optimizer"])
+        self.micro_batch = content["micro_batch"]
+        self.history = [Epoch(**values) for values in content["history"]]
+
+
+def optimizer_of(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+    """The authors' optimiser: Nesterov momentum, weight decay on everything (D10)."""
+    return torch.optim.SGD(
+        model.parameters(),
+        lr=recipe.learning_rate,
+        momentum=recipe.momentum,
+        nesterov=recipe.momentum > 0,
+        weight_decay=recipe.weight_decay,
+    )

@@ -1,0 +1,23 @@
+# Wall times of different models compare only when nothing else runs: one job for
+# all of them, which takes every core.
+rule measure_models:
+    input:
+        facts=f"{RESULTS}/data/data.json",
+    output:
+        table=f"{RESULTS}/measure/measurements.csv",
+        conditions=f"{RESULTS}/measure/measurements.json",
+    log:
+        f"{RESULTS}/logs/measure_models.log",
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores or SETTINGS.training.threads
+    resources:
+        gpu=int(NEEDS_GPU),
+    params:
+        study=STUDY,
+        models=[run.variant.model.model_dump() for run in RUNS],
+        measurement=SETTINGS.measurement.model_dump(),
+    message:
+        "Measuring all models of study {params.study}."
+    shell:
+        "python -m reattn measure {params.study:q} 2> {log:q}"

@@ -1,0 +1,26 @@
+rule train_model:
+    input:
+        facts=f"{RESULTS}/data/data.json",
+        images=ancient(f"{RESULTS}/data/images.npy"),
+        labels=ancient(f"{RESULTS}/data/labels.npy"),
+    output:
+        metrics=f"{RESULTS}/runs/{{variant}}/seed{{seed}}/metrics.json",
+        model=f"{RESULTS}/runs/{{variant}}/seed{{seed}}/model.pt",
+        history=f"{RESULTS}/runs/{{variant}}/seed{{seed}}/history.csv",
+        predictions=f"{RESULTS}/runs/{{variant}}/seed{{seed}}/predictions.npz",
+        status=f"{RESULTS}/runs/{{variant}}/seed{{seed}}/status.json",
+    log:
+        f"{RESULTS}/logs/train_model/{{variant}}-seed{{seed}}.log",
+    conda:
+        "../../environment.yml"
+    threads: SETTINGS.training.threads
+    resources:
+        gpu=int(NEEDS_GPU),
+    params:
+        study=STUDY,
+        fingerprint=lambda wildcards: get_run(wildcards).fingerprint,
+    message:
+        "Training {wildcards.variant}, seed {wildcards.seed}."
+    shell:
+        "python -m reattn train {params.study:q} {wildcards.variant}"
+        " --seed {wildcards.seed} 2>> {log:q}"
