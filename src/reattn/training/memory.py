@@ -3,7 +3,7 @@
 import torch
 
 from reattn.config.runs import Run
-from reattn.measure.memory import largest_micro_batch
+from reattn.costs.memory import largest_micro_batch
 from reattn.training.limits import CPU_BYTES
 
 CARD_SHARE = 0.8  # of a card's memory; the rest is the framework's and fragments

@@ -1,0 +1,83 @@
+"""Saves where a trained variant of a study looks."""
+
+from pathlib import Path
+from typing import Any
+
+from reattn.attention.arrays import Arrays, save_arrays, with_meta
+from reattn.attention.extract import extract_attention
+from reattn.config import results_folder
+from reattn.config.runs import Run, runs_of
+from reattn.data import Dataset, load_attention_images, open_data
+from reattn.errors import ConfigError
+from reattn.files import read_json
+from reattn.training.weights import load_weights
+
+USABLE = ("ok", "imported")
+
+
+def save_attention(study: str, variant_id: str) -> Path:
+    """Write the attention arrays of a variant's first run that ended well.
+
+    Without such a run the file says so, so that figures and report can.
+
+    Args:
+        study: The study.
+        variant_id: One of its variants.
+
+    Returns:
+        The file that was written.
+
+    Raises:
+        ConfigError: the study has no such variant.
+        CheckpointError: the run's weights cannot be read.
+        DataError: the data is not prepared, or a chosen image is missing.
+    """
+    runs = [run for run in runs_of(study) if run.variant_id == variant_id]
+    if not runs:
+        raise ConfigError([f"Study {study} has no variant {variant_id}."])
+    usable = [run for run in runs if _status(run) in USABLE]
+    arrays = _attention(usable[0]) if usable else _no_attention(runs)
+    path = results_folder(study) / "attention" / f"{variant_id}.npz"
+    save_arrays(path, arrays)
+    return path
+
+
+def _status(run: Run) -> str:
+    path = run.folder / "status.json"
+    return read_json(path)["status"] if path.exists() else "missing"
+
+
+def _attention(run: Run) -> Arrays:
+    dataset = open_data(run.data)
+    size = run.study.data.image_size
+    settings = run.study.attention
+    names, images = load_attention_images(settings.images, dataset, size)
+    model = load_weights(run, (size, size), len(dataset.classes))
+    return extract_attention(
+        model,
+        images=images,
+        names=names,
+        queries_pixels=settings.queries,
+        mean=dataset.mean,
+        std=dataset.std,
+        meta=_meta(run, dataset),
+    )
+
+
+def _meta(run: Run, dataset: Dataset | None) -> dict[str, Any]:
+    return {
+        "study": run.study_name,
+        "variant": run.variant_id,
+        "label": run.variant.label,
+        "family": run.variant.model.family,
+        "seed": run.seed,
+        "reduced": run.study.reduced,
+        "data_source": dataset.info["source"] if dataset else None,
+    }
+
+
+def _no_attention(runs: list[Run]) -> Arrays:
+    states = ", ".join(f"seed {run.seed}: {_status(run)}" for run in runs)
+    meta = _meta(runs[0], None)
+    reason = f"{meta['label']} has no run that ended well ({states})."
+    return with_meta({}, {**meta, "kind": "none", "reason": reason})

@@ -1,0 +1,1 @@
+"""What a model costs, from its settings alone: no model is built, torch not loaded."""

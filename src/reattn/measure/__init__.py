@@ -1,0 +1,1 @@
+"""What the models take when they run: operations counted, times measured."""

@@ -1,0 +1,34 @@
+"""A study's variants with their size and cost."""
+
+import pandas as pd
+
+from reattn.config import load_resolved
+from reattn.measure.flops import count_flops, count_parameters
+from reattn.models.build import build_model
+
+CLASSES = 10
+
+
+def list_variants(name: str) -> pd.DataFrame:
+    """Variant, label, group, parameters and operations of one image.
+
+    Every model is built and its operations counted, as the study configures it.
+
+    Raises:
+        ConfigError: the study or a variant has faults.
+    """
+    study, variants = load_resolved(name)
+    size = study.data.image_size
+    rows = []
+    for variant_id, variant in variants.items():
+        model = build_model(variant, image_size=size, num_classes=CLASSES)
+        rows.append(
+            {
+                "variant": variant_id,
+                "label": variant.label,
+                "group": variant.group,
+                "params": count_parameters(model),
+                "flops": count_flops(model, size),
+            }
+        )
+    return pd.DataFrame(rows)
