@@ -4,12 +4,12 @@ import time
 from dataclasses import dataclass
 
 from reattn.config.runs import Run, runs_of
-from reattn.measure.memory import (
+from reattn.costs.memory import (
     estimate_training_flops,
     estimate_training_memory,
     largest_micro_batch,
 )
-from reattn.measure.parameters import parameters_by_formula
+from reattn.costs.parameters import parameters_by_formula
 from reattn.training.limits import CPU_BYTES
 
 # Share of a plain matrix product's rate that training steps reach, measured over

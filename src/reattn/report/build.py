@@ -1,0 +1,53 @@
+"""Builds a study's report: one text, a page, a print and a manifest."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from reattn.config.paths import project_root, results_folder
+from reattn.config.resolution import load_resolved
+from reattn.config.studies import Study
+from reattn.config.variants import Variant
+from reattn.files import write_text, written_whole
+from reattn.report.context import read_context
+from reattn.report.html import make_html
+from reattn.report.manifest import write_manifest
+from reattn.report.pdf import make_pdf, make_typst
+from reattn.report.render import render
+
+
+def build_report(
+    name: str,
+    study: Study | None = None,
+    variants: Mapping[str, Variant] | None = None,
+    results: Path | None = None,
+    project: Path | None = None,
+) -> None:
+    """Write report.md, report.html, report.pdf and manifest.json.
+
+    What was not measured or drawn is said to be missing, with its reason; a run
+    that failed never stops the report.
+
+    Args:
+        name: The study's name.
+        study: The study; None: read from config/studies.
+        variants: Its variants, overrides applied; None: read as well.
+        results: Its folder, with tables and figures; None: results/<name>.
+        project: Folder with `config` and `report`; None: found from here.
+
+    Raises:
+        ReattnError: tables are missing, a figure that is listed cannot be read,
+            or a template is faulty.
+    """
+    if study is None or variants is None:
+        study, variants = load_resolved(name)
+    results = results or results_folder(name)
+    project = project or project_root()
+    sources, folder = project / "report", results / "report"
+    context = read_context(name, study, variants, results, project)
+    text = render(context, sources / "sections", folder)
+    write_text(folder / "report.md", text)
+    write_text(folder / "report.html", make_html(text, sources, folder))
+    pdf = make_pdf(make_typst(text, sources), context.figures, results)
+    with written_whole(folder / "report.pdf") as temporary:
+        temporary.write_bytes(pdf)
+    write_manifest(name, results)

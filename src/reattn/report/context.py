@@ -1,0 +1,165 @@
+"""What the templates may read: a study, its tables, figures, and what others wrote."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from reattn.config.resolution import overrides_of
+from reattn.config.studies import Study
+from reattn.config.variants import Variant
+from reattn.errors import ReattnError
+from reattn.files import read_json
+from reattn.report.figures import Absent, Figure, read_figures
+from reattn.report.models import Model, Pair
+from reattn.tables.cells import NOT_AVAILABLE, read_table
+from reattn.tables.published import read_published
+
+TABLES = ("models", "runs", "hyperparameters", "hierarchical", "variants")
+
+
+@dataclass(frozen=True)
+class Context:
+    """Everything behind one report.
+
+    Attributes:
+        name: The study's name.
+        study: The study.
+        variants: Its variants, overrides applied.
+        tables: Rows of each table, as text, by the table's name.
+        figures: The figures that it has.
+        absent_figures: Why there are none, by folder and variant.
+        published: config/published.yaml.
+        deviations: config/deviations.yaml.
+        layout: report/layout.yaml.
+        measurement: measure/measurements.json; empty where nothing is measured.
+    """
+
+    name: str
+    study: Study
+    variants: Mapping[str, Variant]
+    tables: Mapping[str, list[dict[str, str]]]
+    figures: list[Figure]
+    absent_figures: Absent
+    published: Mapping[str, Any]
+    deviations: list[dict[str, Any]]
+    layout: Mapping[str, Any]
+    measurement: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def models(self) -> dict[str, Model]:
+        """Rows of models.csv by variant."""
+        return {row["variant"]: Model(row) for row in self.tables["models"]}
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Rows of hierarchical.csv."""
+        return [Pair(row) for row in self.tables["hierarchical"]]
+
+    def listed(self, place: str) -> list[Model]:
+        """The models of a table of layout.yaml that this study has."""
+        names = self.layout["tables"][place]
+        return [self.models[name] for name in names if name in self.models]
+
+    @cached_property
+    def unlisted(self) -> list[Model]:
+        """Models of no other table: those that somebody added."""
+        listed = {name for names in self.layout["tables"].values() for name in names}
+        listed |= {name for pair in self.pairs for name in (pair.id, pair.ordinary_id)}
+        return [model for name, model in self.models.items() if name not in listed]
+
+    @cached_property
+    def measured(self) -> list[Model]:
+        """Models with an accuracy."""
+        return [model for model in self.models.values() if model.is_measured]
+
+    @cached_property
+    def unmeasured(self) -> list[Model]:
+        """Models without one."""
+        return [model for model in self.models.values() if not model.is_measured]
+
+    def values(self, column: str) -> list[str]:
+        """The different values of a column of runs.csv, n/a left out."""
+        found = dict.fromkeys(row[column] for row in self.tables["runs"])
+        return [value for value in found if value != NOT_AVAILABLE]
+
+    @property
+    def data_notes(self) -> list[str]:
+        """What a reader must know of the images."""
+        own = [self.study.data.note] if self.study.data.note else []
+        return list(dict.fromkeys([*own, *self.values("data_note")]))
+
+    @property
+    def validation(self) -> str:
+        """How many images are held out of training, or why none."""
+        held_out = self.study.validation
+        if held_out.images:
+            return f"{held_out.images:,} training images are held out for validation."
+        return f"No training images are held out for validation: {held_out.reason}"
+
+    def heads_changed(self, place: str) -> str:
+        """A sentence where a study overrides the heads of a table's models."""
+        changed = {
+            model.label: overrides_of(
+                self.study, model.id, self.variants[model.id]
+            ).get("heads")
+            for model in self.listed(place)
+        }
+        parts = [f"{label} has {heads}" for label, heads in changed.items() if heads]
+        if not parts:
+            return ""
+        return f"This study changes the number of heads: {'; '.join(parts)}."
+
+    def label_of(self, variant: str) -> str:
+        """A variant's label, or its id where this study does not have it."""
+        model = self.models.get(variant)
+        return model.label if model else variant
+
+    @property
+    def further_attention(self) -> list[str]:
+        """Models with attention figures that the layout puts nowhere."""
+        placed = {entry["variant"] for entry in self.layout["attention"]}
+        drawn = {f.variant for f in self.figures if f.kind in ("query", "average")}
+        return [name for name in self.models if name in drawn - placed]
+
+
+def read_context(
+    name: str,
+    study: Study,
+    variants: Mapping[str, Variant],
+    results: Path,
+    project: Path,
+) -> Context:
+    """Read all that a report is made of.
+
+    Raises:
+        ReattnError: a table is missing, or a file that is there cannot be read.
+    """
+    measurement = results / "measure" / "measurements.json"
+    figures, absent = read_figures(results / "figures")
+    return Context(
+        name=name,
+        study=study,
+        variants=variants,
+        tables={
+            table: read_table(results / "tables" / f"{table}.csv") for table in TABLES
+        },
+        figures=figures,
+        absent_figures=absent,
+        published=read_published(project / "config" / "published.yaml"),
+        deviations=_read_yaml(project / "config" / "deviations.yaml"),
+        layout=_read_yaml(project / "report" / "layout.yaml"),
+        measurement=read_json(measurement) if measurement.is_file() else {},
+    )
+
+
+def _read_yaml(path: Path) -> Any:
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ReattnError(f"{path} is missing; restore it.") from None
+    except yaml.YAMLError as fault:
+        raise ReattnError(f"{path} is not valid YAML: {fault}") from None

@@ -1,0 +1,57 @@
+"""The page: one HTML file that asks no server for anything."""
+
+import base64
+import html
+import re
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from reattn.errors import ReattnError
+from reattn.report.pandoc import convert
+
+_IMAGE = re.compile(r'<img src="([^"]+)"')
+_TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg"}
+_SAFE_IN_ATTRIBUTE = " !$&'()*+,-./:;=?@_~"
+
+
+def make_html(text: str, sources: Path, folder: Path) -> str:
+    """The report as a page with its style and all its images inside.
+
+    Args:
+        text: report.md.
+        sources: Folder with template.html, style.css and references.bib.
+        folder: The folder that image paths are written from.
+
+    Raises:
+        ReattnError: an image cannot be read, or pandoc finds a fault.
+    """
+    style = (sources / "style.css").read_text(encoding="utf-8")
+    page = convert(
+        text,
+        "html5",
+        sources,
+        [
+            *("--template", str(sources / "template.html")),
+            *("--mathml", "--toc", "--toc-depth=2", "--section-divs"),
+            *("--variable", f"style={style}"),
+        ],
+    )
+    return _IMAGE.sub(lambda image: _embedded(image[1], folder), page)
+
+
+def _embedded(source: str, folder: Path) -> str:
+    path = folder / unquote(html.unescape(source))
+    try:
+        content = path.read_bytes()
+    except OSError as fault:
+        raise ReattnError(f"{path} cannot be read for the page: {fault}.") from None
+    return f'<img loading="lazy" src="{data_uri(content, path.suffix)}"'
+
+
+def data_uri(content: bytes, suffix: str) -> str:
+    """A file as an address; SVG stays text, which is a quarter smaller."""
+    kind = _TYPES[suffix]
+    if suffix == ".svg":
+        text = " ".join(content.decode("utf-8").split())
+        return f"data:{kind},{quote(text, safe=_SAFE_IN_ATTRIBUTE)}"
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"

@@ -1,0 +1,45 @@
+"""Text that is Markdown already, and text that must first be made harmless."""
+
+import re
+from collections.abc import Iterable
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#+!|$~^@\"'])")
+_LEADING = re.compile(r"^(\d+)([.)])")
+
+
+class Markdown(str):
+    """Text that a template may print as it is."""
+
+    __slots__ = ()
+
+
+def escape(value: object) -> Markdown:
+    """Text in which Markdown sees no markup, whatever it holds."""
+    if isinstance(value, Markdown):
+        return value
+    text = _SPECIAL.sub(r"\\\1", " ".join(str(value).split()))
+    return Markdown(_LEADING.sub(r"\1\\\2", text))
+
+
+def code(value: object) -> Markdown:
+    """Text as code; a tick inside it ends nothing."""
+    text = " ".join(str(value).split())
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return Markdown(f"{fence}{space}{text}{space}{fence}")
+
+
+def listing(values: Iterable[object], last: str = "and") -> Markdown:
+    """`a`, `a and b`, or `a, b and c`."""
+    parts = [escape(value) for value in values]
+    if len(parts) < 2:
+        return Markdown("".join(parts))
+    return Markdown(f"{', '.join(parts[:-1])} {last} {parts[-1]}")
+
+
+def sentence(text: object) -> Markdown:
+    """Text that begins with a capital letter and ends with a full stop."""
+    shown = escape(text)
+    ending = "" if shown.endswith((".", "!", "?")) else "."
+    return Markdown(shown[:1].upper() + shown[1:] + ending)

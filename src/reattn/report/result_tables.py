@@ -1,0 +1,150 @@
+"""The tables of measured results."""
+
+from collections.abc import Callable, Sequence
+
+from reattn.report import numbers
+from reattn.report.context import Context
+from reattn.report.markdown import Markdown, escape
+from reattn.report.models import Model, Pair, absences
+from reattn.report.numbering import Numbering
+from reattn.report.tables import Column, markdown_table
+from reattn.tables.cells import NOT_AVAILABLE
+
+ABSENT = {
+    "accuracy_mean": "Accuracy",
+    "accuracy_authors_mean": "Accuracy by the authors’ protocol",
+    "published_accuracy": "Published accuracy",
+    "params": "Number of parameters",
+    "flops": "FLOPs",
+    "wall_time_plain_ms_mean": "Wall time of the plain form",
+    "wall_time_ms_mean": "Wall time of the shipped form",
+}
+Format = Callable[[numbers.Cell], str]
+
+
+def table_caption(
+    context: Context, numbering: Numbering, identifier: str, text: str
+) -> Markdown:
+    """A caption with the table's number, and what its numbers come from."""
+    name = numbering.table(identifier)
+    kind = "a reduced study" if context.study.reduced else "a study at full size"
+    sources = ", ".join(context.values("data_source")) or context.study.data.source
+    origin = f"Study {context.name}, {kind}; images: {sources}."
+    return Markdown(f"**{name}.** {escape(text)} {escape(origin)}")
+
+
+def accuracy_table(
+    context: Context,
+    numbering: Numbering,
+    identifier: str,
+    models: Sequence[Model],
+    text: str,
+) -> Markdown:
+    """Accuracy, published accuracy and size of some models (Tables 1 and 2)."""
+    columns = [
+        Column("Model", "left"),
+        Column("Accuracy, %"),
+        Column("Authors’ way"),
+        Column("Published"),
+        Column("Parameters"),
+        Column("GFLOPs"),
+        Column("Seeds"),
+        Column("Status", "left"),
+    ]
+    rows = [_accuracy_row(model) for model in models]
+    caption = table_caption(context, numbering, identifier, text)
+    table = markdown_table(columns, rows, caption=caption, identifier=identifier)
+    shown = [column for column in ABSENT if not column.startswith("wall")]
+    notes = absences(models, {column: ABSENT[column] for column in shown})
+    return Markdown("\n\n".join(filter(None, [table, notes])))
+
+
+def _accuracy_row(model: Model) -> list[object]:
+    cells = model.cells
+    mark = "†" if model.is_inferred else ""
+    return [
+        model.label,
+        model.accuracy_with_interval,
+        model.authors,
+        model.published + mark,
+        numbers.count(cells["params"]),
+        numbers.gigaflops(cells["flops"]),
+        f"{cells['n_seeds']} of {cells['seeds_planned']}",
+        model.status.split(" (")[0],
+    ]
+
+
+def pairs_table(
+    context: Context, numbering: Numbering, identifier: str, text: str
+) -> Markdown:
+    """Each model, its hierarchical version, and their differences (Table 3)."""
+    columns = [
+        Column("Model", "left"),
+        Column("Accuracy, %"),
+        Column("Authors’ protocol, %"),
+        Column("Published, %"),
+        Column("Parameters"),
+        Column("Wall time, plain, ms"),
+        Column("Wall time, shipped, ms"),
+    ]
+    rows = [row for pair in context.pairs for row in _pair_rows(context, pair)]
+    caption = table_caption(context, numbering, identifier, text)
+    table = markdown_table(
+        columns, rows, caption=caption, identifier=identifier, kind="pairs"
+    )
+    names = [name for pair in context.pairs for name in (pair.ordinary_id, pair.id)]
+    models = [context.models[name] for name in names if name in context.models]
+    shown = {column: words for column, words in ABSENT.items() if column != "flops"}
+    return Markdown("\n\n".join(filter(None, [table, absences(models, shown)])))
+
+
+def _pair_rows(context: Context, pair: Pair) -> list[list[object]]:
+    ordinary = context.models.get(pair.ordinary_id)
+    label = ordinary.label if ordinary else pair.ordinary_id
+    return [
+        [label, *_model_cells(ordinary)],
+        [pair.label, *_model_cells(context.models[pair.id])],
+        [Markdown("*Difference*"), *_difference_cells(pair)],
+    ]
+
+
+def _model_cells(model: Model | None) -> list[object]:
+    if model is None:
+        return [NOT_AVAILABLE] * 6
+    mark = "†" if model.is_inferred else ""
+    return [
+        model.accuracy,
+        model.authors,
+        model.published + mark,
+        numbers.count(model.cells["params"]),
+        _time(model, "wall_time_plain_ms"),
+        _time(model, "wall_time_ms"),
+    ]
+
+
+def _time(model: Model, quantity: str) -> str:
+    mean = model.cells[f"{quantity}_mean"]
+    spread = model.cells[f"{quantity}_std"]
+    if NOT_AVAILABLE in (mean, spread):
+        return numbers.milliseconds(mean)
+    return f"{numbers.milliseconds(mean)} ± {numbers.milliseconds(spread)}"
+
+
+def _difference_cells(pair: Pair) -> list[object]:
+    formats: dict[str, Format] = {
+        "accuracy": numbers.points,
+        "accuracy_authors": numbers.points,
+        "published": numbers.points,
+        "params": numbers.signed_count,
+        "wall_time_plain_ms": numbers.signed_milliseconds,
+        "wall_time_ms": numbers.signed_milliseconds,
+    }
+    return [_difference(pair, *item) for item in formats.items()]
+
+
+def _difference(pair: Pair, quantity: str, shown: Format) -> Markdown:
+    absolute = shown(pair.cells[f"{quantity}_difference"])
+    if absolute == NOT_AVAILABLE:
+        return Markdown(f"*{NOT_AVAILABLE}*")
+    share = numbers.relative(pair.cells[f"{quantity}_difference_percent"])
+    return Markdown(f"*{escape(absolute)} ({escape(share)})*")

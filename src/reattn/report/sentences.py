@@ -1,0 +1,166 @@
+"""Sentences that follow from what was measured, whatever it was."""
+
+from collections.abc import Iterable, Sequence
+
+from reattn.report import numbers
+from reattn.report.context import Context
+from reattn.report.markdown import Markdown, escape, listing
+from reattn.report.models import Model, Pair, extremes
+
+
+class Sentences:
+    """Says what the tables show, or what is missing and why."""
+
+    def __init__(self, context: Context):
+        self._context = context
+
+    def extent(self) -> Markdown:
+        """How many models have an accuracy, and which have none."""
+        context = self._context
+        total, measured = len(context.models), len(context.measured)
+        text = f"{measured} of the {total} models of this study have an accuracy."
+        missing = [
+            f" {model.name} has none: {escape(model.reason('accuracy_mean'))}."
+            for model in context.unmeasured
+        ]
+        return Markdown("".join([text, *missing]))
+
+    def ranking(self) -> Markdown:
+        """The highest and the lowest accuracy."""
+        ranked = sorted(
+            self._context.measured, key=lambda model: model.number("accuracy_mean")
+        )
+        if len(ranked) < 2:
+            return Markdown("Too few models have an accuracy to rank them.")
+        low, high = ranked[0], ranked[-1]
+        return Markdown(
+            f"The highest accuracy is that of {high.name} with {high.accuracy} %, "
+            f"the lowest that of {low.name} with {low.accuracy} %."
+        )
+
+    def versus(self, first: str, second: str) -> Markdown:
+        """Two models' accuracies side by side."""
+        models = self._context.models
+        absent = [name for name in (first, second) if name not in models]
+        if absent:
+            verb = "is" if len(absent) == 1 else "are"
+            return Markdown(
+                f"{listing(absent)} {verb} no part of this study, so that there is "
+                "nothing to compare."
+            )
+        pair = [models[first], models[second]]
+        unknown = [model for model in pair if not model.is_measured]
+        return _no_comparison(pair, unknown) if unknown else _comparison(*pair)
+
+    def seeds(self) -> Markdown:
+        """What intervals and differences mean with this many seeds."""
+        count = len(self._context.study.seeds)
+        if count > 1:
+            return Markdown(
+                f"Every model is trained with {count} seeds; the intervals are "
+                "Student’s t intervals of the mean over seeds."
+            )
+        return Markdown(
+            "Every model is trained once. The intervals are Wilson’s [@wilson1927] "
+            "for the share of correct test images; they do not cover the chance of "
+            "initialisation and order, so that a small difference between two models "
+            "is no evidence of a real one."
+        )
+
+    def against_published(self, models: Sequence[Model]) -> Markdown:
+        """How far the authors' protocol lands from the published numbers."""
+        gaps = [(model.name, model.from_published) for model in models]
+        parts = [
+            f"{name} {escape(numbers.points(gap))}"
+            for name, gap in gaps
+            if gap is not None
+        ]
+        if not parts:
+            return Markdown(
+                "No model of this table has both a measured and a published accuracy."
+            )
+        text = (
+            "Measured minus published accuracy, both by the authors’ protocol, in "
+            f"points: {', '.join(parts)}."
+        )
+        if self._context.study.reduced:
+            text += (
+                " This study is reduced, so these differences do not judge the "
+                "published numbers."
+            )
+        return Markdown(text)
+
+    def gains(self) -> Markdown:
+        """In how many pairs the hierarchical model is more accurate."""
+        pairs = self._context.pairs
+        known = [pair for pair in pairs if pair.difference("accuracy") is not None]
+        missing = [pair.name for pair in pairs if pair not in known]
+        if not known:
+            return Markdown("No pair of models has two accuracies to compare.")
+        text = self._gains_of(known)
+        if missing:
+            verb = "has" if len(missing) == 1 else "have"
+            text += (
+                f" {listing(missing)} {verb} no such comparison, for the reasons "
+                "under the table of results."
+            )
+        return Markdown(text)
+
+    def _gains_of(self, pairs: Sequence[Pair]) -> str:
+        higher = sum(pair.difference("accuracy") > 0 for pair in pairs)
+        models = self._context.models
+        apart = sum(
+            not models[pair.ordinary_id].overlaps(models[pair.id]) for pair in pairs
+        )
+        least, greatest = extremes(pair.difference("accuracy") for pair in pairs)
+        return (
+            f"In {higher} of {len(pairs)} pairs the hierarchical model has the higher "
+            "accuracy; its difference from the ordinary one lies between "
+            f"{escape(numbers.points(least))} and {escape(numbers.points(greatest))} "
+            f"points. The two intervals do not overlap in {apart} of these pairs."
+        )
+
+    def share(self, quantity: str, words: str) -> Markdown:
+        """Which part of an ordinary model's size or time the hierarchical one has."""
+        found = extremes(pair.share(quantity) for pair in self._context.pairs)
+        if found is None:
+            return Markdown(f"No pair of models has two values of {words} to compare.")
+        least, greatest = (f"{value:.1f} %" for value in found)
+        return Markdown(
+            f"The hierarchical models have between {least} and {greatest} of the "
+            f"{words} of their ordinary versions."
+        )
+
+    def measuring(self) -> Markdown:
+        """On what the times were taken."""
+        facts = self._context.measurement
+        if not facts:
+            return Markdown("FLOPs and times have not been measured yet.")
+        device = facts.get("device_name") or facts.get("device", "n/a")
+        threads = facts.get("threads", "n/a")
+        return escape(
+            f"Times are means over {facts.get('iterations', 'n/a')} passes of one "
+            f"image after {facts.get('warmup', 'n/a')} passes of warm-up; "
+            f"device: {device}; "
+            f"CPU threads: {threads}; precision: {facts.get('precision', 'n/a')}."
+        )
+
+
+def _no_comparison(pair: Iterable[Model], unknown: Iterable[Model]) -> Markdown:
+    reasons = "; ".join(
+        f"{model.name} has no accuracy ({escape(model.reason('accuracy_mean'))})"
+        for model in unknown
+    )
+    names = listing(model.name for model in pair)
+    return Markdown(f"{names} cannot be compared: {reasons}.")
+
+
+def _comparison(first: Model, second: Model) -> Markdown:
+    gap = first.number("accuracy_mean") - second.number("accuracy_mean")
+    verb = "overlap" if first.overlaps(second) else "do not overlap"
+    known = first.has_interval and second.has_interval
+    return Markdown(
+        f"{first.name} reaches {first.accuracy} % and {second.name} "
+        f"{second.accuracy} %, a difference of {escape(numbers.points(gap))} points"
+        + (f"; their intervals {verb}." if known else ".")
+    )

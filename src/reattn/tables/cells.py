@@ -1,0 +1,103 @@
+"""Cells that are never empty: a value, or n/a with the reason beside it."""
+
+import csv
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reattn.errors import ReattnError
+from reattn.files import written_whole
+
+NOT_AVAILABLE = "n/a"
+COMPLETE = "nothing is missing"
+_BETWEEN = " | "
+_DIGITS = 6
+
+
+class Row:
+    """One row of a table, with a reason for every cell that has no value."""
+
+    def __init__(self, **cells: Any):
+        self._cells: dict[str, Any] = {}
+        self._reasons: dict[str, str] = {}
+        for column, value in cells.items():
+            self.put(column, value, "not recorded")
+
+    def put(self, column: str, value: Any, reason: str) -> None:
+        """Set a cell; `reason` is kept only if there is no value."""
+        missing = is_missing(value)
+        self._cells[column] = NOT_AVAILABLE if missing else _tidy(value)
+        self._reasons.pop(column, None)
+        if missing:
+            self._reasons[column] = " ".join(reason.replace("|", "/").split())
+
+    def __getitem__(self, column: str) -> Any:
+        return self._cells[column]
+
+    def number(self, column: str) -> float | None:
+        """The cell as a number, or None where it is n/a."""
+        value = self._cells[column]
+        return None if value == NOT_AVAILABLE else float(value)
+
+    def reason(self, column: str) -> str | None:
+        """Why a cell is n/a, or None where it has a value."""
+        return self._reasons.get(column)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All cells, and the reasons of those without a value in `reason`."""
+        return {**self._cells, "reason": join_reasons(self._reasons)}
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for nothing measured."""
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    return value is None or value in ("", NOT_AVAILABLE)
+
+
+def _tidy(value: Any) -> Any:
+    return round(value, _DIGITS) if isinstance(value, float) else value
+
+
+def join_reasons(reasons: Mapping[str, str]) -> str:
+    """One text for all reasons: `column, column: why | column: why`."""
+    columns: dict[str, list[str]] = {}
+    for column, reason in reasons.items():
+        columns.setdefault(reason, []).append(column)
+    parts = [f"{', '.join(names)}: {reason}" for reason, names in columns.items()]
+    return _BETWEEN.join(parts) or COMPLETE
+
+
+def split_reasons(text: str) -> dict[str, str]:
+    """The reason of each column, from the text that `join_reasons` made."""
+    reasons = {}
+    for part in text.split(_BETWEEN) if text != COMPLETE else []:
+        names, _, reason = part.partition(": ")
+        reasons.update(dict.fromkeys(names.split(", "), reason))
+    return reasons
+
+
+def write_table(
+    path: Path, rows: Iterable[Mapping[str, Any]], columns: Sequence[str]
+) -> None:
+    """Write rows as CSV, whole or not at all; a table without rows keeps its head."""
+    import pandas
+
+    frame = pandas.DataFrame(list(rows), columns=list(columns), dtype=object)
+    with written_whole(path) as temporary:
+        frame.to_csv(temporary, index=False, na_rep=NOT_AVAILABLE, lineterminator="\n")
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """Read a CSV file as text; n/a stays n/a.
+
+    Raises:
+        ReattnError: the file is missing.
+    """
+    if not path.is_file():
+        raise ReattnError(
+            f"{path} is missing; `python -m reattn tables STUDY` makes it."
+        )
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
