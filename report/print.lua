@@ -1,6 +1,6 @@
 -- Turns the report's own blocks and pictures into calls of template.typ.
 
-local calls = { notice = true, absent = true, theorem = true, pairs = true }
+local calls = { notice = true, absent = true, absences = true, theorem = true, pairs = true }
 
 local function quoted(text)
   return '"' .. text:gsub('\\', '\\\\'):gsub('"', '\\"') .. '"'
@@ -27,6 +27,14 @@ function Div(div)
       div.content = wrapped(class, div.content)
       return div
     end
+  end
+end
+
+-- Figures float in the text; in the appendix they stand under their headings.
+function Header(header)
+  if header.classes:includes("appendix") then
+    local fixed = "#show figure.where(kind: image): set figure(placement: none)"
+    return { pandoc.RawBlock("typst", fixed), header }
   end
 end
 

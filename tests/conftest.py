@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,3 +59,48 @@ def write_study(project: Path, name: str = "tiny", **changes: object) -> str:
     path = project / "config" / "studies" / f"{name}.yaml"
     path.write_text(yaml.safe_dump({**TINY, **changes}))
     return name
+
+
+PARTS = (
+    *("Snakefile", "workflow", "config", "profiles", "report", "src"),
+    *("environment.yml", "requirements.lock", "pyproject.toml", "Makefile"),
+)
+
+
+def copy_project(destination: Path) -> Path:
+    """Copy what the workflow needs, without results."""
+    destination.mkdir(parents=True)
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            shutil.copytree(source, destination / part, ignore=ignored)
+        else:
+            shutil.copy2(source, destination / part)
+    return destination
+
+
+def run_snakemake(
+    project: Path, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess:
+    """Run Snakemake in a project, as a user would."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return subprocess.run(
+        [Path(sys.executable).parent / "snakemake", *arguments],
+        cwd=project,
+        env={**os.environ, "PATH": path, **environment},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished demo, run once for all tests, in a folder with an awkward name.
+
+    Case D19: spaces, quotes, brackets and accents in a path break nothing.
+    """
+    project = copy_project(tmp_path_factory.mktemp("demo") / "my pap'er é (1)")
+    done = run_snakemake(project, "--cores", "2", "--config", "study=demo")
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return project

@@ -9,9 +9,8 @@ from snakemake.exceptions import WorkflowError
 # A clone works without being installed, here and in every job.
 SOURCE = str(Path(workflow.basedir).parent / "src")
 sys.path.insert(0, SOURCE)
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [SOURCE, os.environ.get("PYTHONPATH")])
-)
+QUOTED = shlex.quote(SOURCE).replace("{", "{{").replace("}", "}}")
+shell.prefix(f"export PYTHONPATH={QUOTED}; ")
 
 from reattn.config.runs import runs_of
 from reattn.data.locations import source_path
@@ -73,6 +72,11 @@ def first_run_weights(wildcards):
     ]
 
 
+def every_core(wildcards):
+    """All cores that this call may use, so that no other job runs meanwhile."""
+    return workflow.cores or SETTINGS.training.threads
+
+
 def source_files(*parts):
     """Source files that a cheap job depends on; compared by content."""
     return [str(path) for part in parts for path in sorted(Path().glob(part))]
@@ -88,7 +92,10 @@ def report_files():
 
 def say(command):
     """Run a verb of reattn for what it prints."""
-    return subprocess.run([sys.executable, "-m", "reattn", *shlex.split(command)])
+    return subprocess.run(
+        [sys.executable, "-m", "reattn", *shlex.split(command)],
+        env=os.environ | {"PYTHONPATH": SOURCE},
+    )
 
 
 def start_of_work():

@@ -10,7 +10,7 @@ rule measure_models:
         f"{RESULTS}/logs/measure_models.log",
     conda:
         "../../environment.yml"
-    threads: workflow.cores or SETTINGS.training.threads
+    threads: every_core
     resources:
         gpu=int(NEEDS_GPU),
     params:

@@ -1,6 +1,7 @@
 """A study's variants with their size and cost."""
 
 import pandas as pd
+import torch
 
 from reattn.config import load_resolved
 from reattn.measure.flops import count_flops, count_parameters
@@ -12,7 +13,8 @@ CLASSES = 10
 def list_variants(name: str) -> pd.DataFrame:
     """Variant, label, group, parameters and operations of one image.
 
-    Every model is built and its operations counted, as the study configures it.
+    Every model is built and its operations counted, as the study configures it, on
+    torch's meta device: shapes are followed, nothing is computed.
 
     Raises:
         ConfigError: the study or a variant has faults.
@@ -21,14 +23,16 @@ def list_variants(name: str) -> pd.DataFrame:
     size = study.data.image_size
     rows = []
     for variant_id, variant in variants.items():
-        model = build_model(variant, image_size=size, num_classes=CLASSES)
+        with torch.device("meta"):
+            model = build_model(variant, image_size=size, num_classes=CLASSES)
+            parameters, operations = count_parameters(model), count_flops(model, size)
         rows.append(
             {
                 "variant": variant_id,
                 "label": variant.label,
                 "group": variant.group,
-                "params": count_parameters(model),
-                "flops": count_flops(model, size),
+                "params": parameters,
+                "flops": operations,
             }
         )
     return pd.DataFrame(rows)

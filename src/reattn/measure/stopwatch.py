@@ -50,7 +50,7 @@ def time_iterations(
 
 
 def _time_once(work: Callable[[], object], stopwatch: Stopwatch) -> float:
-    pass
+    stopwatch.synchronise()
     start = stopwatch.clock()
     work()
     stopwatch.synchronise()

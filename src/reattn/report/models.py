@@ -131,7 +131,11 @@ def absences(models: Sequence[Model], columns: dict[str, str]) -> Markdown:
         f"- {words} of {listing(labels)}: {escape(reason)}."
         for (words, reason), labels in found.items()
     ]
-    return Markdown("\n".join(["Not available (n/a):", "", *lines]) if lines else "")
+    if not lines:
+        return Markdown("")
+    return Markdown(
+        "\n".join(["::: {.absences}", "Not available (n/a):", "", *lines, ":::"])
+    )
 
 
 def extremes(values: Iterable[float | None]) -> tuple[float, float] | None:

@@ -39,7 +39,9 @@ class Numbering:
         chapter = chr(ord("A") + first - 1) if self._appendix else str(first)
         shown = ".".join([chapter, *map(str, rest)])
         self._name(identifier, f"{'Appendix' if self._appendix else 'Section'} {shown}")
-        return Markdown(f"{'#' * level} {shown} {escape(title)} {{#{identifier}}}")
+        kind = " .appendix" if self._appendix and level == 1 else ""
+        marks = f"{{#{identifier}{kind}}}"
+        return Markdown(f"{'#' * level} {shown} {escape(title)} {marks}")
 
     def figure(self, identifier: str) -> str:
         """The name of the next figure: `Figure 3`."""
