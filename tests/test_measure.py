@@ -15,13 +15,6 @@ from torch import nn
 from reattn.config import load_variants
 from reattn.config.variants import Variant
 from reattn.costs.activations import saved_activations
-from reattn.measure.conditions import Repetitions
-from reattn.measure.environment import describe_machine
-from reattn.measure.flops import (
-    count_flops,
-    count_parameters,
-    count_unused_parameters,
-)
 from reattn.costs.formulas import (
     aggregation_flops,
     flops_by_formula,
@@ -33,6 +26,13 @@ from reattn.costs.memory import (
     largest_micro_batch,
 )
 from reattn.costs.parameters import parameters_by_formula
+from reattn.measure.conditions import Repetitions
+from reattn.measure.environment import describe_machine
+from reattn.measure.flops import (
+    count_flops,
+    count_parameters,
+    count_unused_parameters,
+)
 from reattn.measure.precision import arithmetic
 from reattn.measure.rows import COLUMNS
 from reattn.measure.stopwatch import FEWEST_ITERATIONS, Stopwatch, time_iterations

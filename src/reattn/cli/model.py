@@ -1,7 +1,5 @@
 """Verbs that measure models: measure, evaluate."""
 
-from typing import Annotated
-
 import typer
 
 from reattn.cli.arguments import Seed, StudyName, VariantId
@@ -13,12 +11,7 @@ def register(app: typer.Typer) -> None:
     app.command()(evaluate)
 
 
-def measure(
-    study: StudyName,
-    variants: Annotated[
-        str | None, typer.Option(help="Only these variants, separated by commas.")
-    ] = None,
-) -> None:
+def measure(study: StudyName) -> None:
     """Measure parameters, operations and wall times of a study's variants.
 
     Needs no trained weights. Writes results/STUDY/measure/measurements.csv and
@@ -26,7 +19,7 @@ def measure(
     """
     from reattn.measure.study import measure_configured_study
 
-    measure_configured_study(study, variants.split(",") if variants else None)
+    measure_configured_study(study)
 
 
 def evaluate(study: StudyName, variant: VariantId, seed: Seed = 0) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from torch import nn
 
 from reattn.config.variants import Variant
+from reattn.costs.formulas import aggregation_flops, flops_by_formula
 from reattn.errors import ReattnError
 from reattn.measure.conditions import Conditions
 from reattn.measure.flops import (
@@ -12,7 +13,6 @@ from reattn.measure.flops import (
     count_parameters,
     count_unused_parameters,
 )
-from reattn.costs.formulas import aggregation_flops, flops_by_formula
 from reattn.measure.timing import measure_wall_time, throughput
 from reattn.models.build import build_model
 from reattn.models.forms import set_form
