@@ -537,3 +537,16 @@ def test_passes_of_a_hierarchical_model_have_masks_of_their_own():
         first, second, again = (dropout(torch.ones(3, 16, 16)) for _ in range(3))
     assert not torch.equal(first, second)
     assert torch.equal(first, again)
+
+
+def test_the_blocks_of_the_vit_stem_start_as_resnet18_does():
+    """The authors take them out of that network; golden outputs cannot tell."""
+    torch.manual_seed(0)
+    stem = build_model("vit").patches.stem
+    convolutions = [m for m in stem[3].modules() if isinstance(m, torch.nn.Conv2d)]
+    assert len(convolutions) == 4
+    for convolution in convolutions:
+        expected = (2 / (64 * 9)) ** 0.5
+        assert convolution.weight.std().item() == pytest.approx(expected, rel=0.02)
+    first = stem[0].weight
+    assert first.std().item() == pytest.approx((1 / 27 / 3) ** 0.5, rel=0.1)

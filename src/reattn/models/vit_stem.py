@@ -29,9 +29,7 @@ class StemPatches(nn.Module):
             nn.Conv2d(IMAGE_CHANNELS, channels, 3, padding=1, bias=False),
             nn.BatchNorm2d(channels),
             nn.ReLU(inplace=True),
-            nn.Sequential(
-                BasicBlock(channels, channels), BasicBlock(channels, channels)
-            ),
+            nn.Sequential(*(_residual_block(channels) for _ in range(2))),
         )
         self.projection = nn.Linear(self.token_features, settings.width)
         self.position = nn.Embedding(1 + grid[0] * grid[1], settings.width)
@@ -45,3 +43,16 @@ class StemPatches(nn.Module):
         patches = F.unfold(self.stem(images), side, stride=side)
         features = torch.cat([token.to(patches), patches], dim=2).transpose(1, 2)
         return self.projection(features) + self.position.weight
+
+
+def _residual_block(channels: int) -> BasicBlock:
+    """A block with the weights that torchvision's ResNet18 starts from.
+
+    The authors take theirs out of such a network; the convolution before them is
+    their own and starts from torch's default.
+    """
+    block = BasicBlock(channels, channels)
+    for module in block.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+    return block
