@@ -29,4 +29,4 @@ lint: $(READY)
 	$(BIN)/snakemake --lint --config study=demo
 
 clean:
-	rm -rf .venv .snakemake results/demo
+	rm -rf .venv results/demo

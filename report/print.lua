@@ -13,7 +13,17 @@ local function wrapped(call, blocks)
   return inside
 end
 
+-- Labels of models are long: their column gets its share before the numbers.
+local function with_room_for_labels(tbl)
+  local share = #tbl.colspecs > 8 and 0.22 or 0.27
+  tbl.colspecs[1] = { tbl.colspecs[1][1], share }
+  return tbl
+end
+
 function Div(div)
+  if div.classes:includes("models") then
+    div = div:walk({ Table = with_room_for_labels })
+  end
   if div.classes:includes("equation") then
     div.content = wrapped('numbered("' .. div.attributes.number .. '")', div.content)
     return div
@@ -28,14 +38,19 @@ function Div(div)
       return div
     end
   end
+  return div
 end
 
--- Figures float in the text; in the appendix they stand under their headings.
+-- Figures float within their chapter; in the appendix they stand where they are.
 function Header(header)
-  if header.classes:includes("appendix") then
-    local fixed = "#show figure.where(kind: image): set figure(placement: none)"
-    return { pandoc.RawBlock("typst", fixed), header }
+  if header.level > 1 then
+    return nil
   end
+  local before = "#place.flush()"
+  if header.classes:includes("appendix") then
+    before = before .. "\n#show figure.where(kind: image): set figure(placement: none)"
+  end
+  return { pandoc.RawBlock("typst", before), header }
 end
 
 function Image(image)

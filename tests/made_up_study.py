@@ -72,7 +72,7 @@ def write_run(
         "threads": 1,
         "precision": "fp32",
         "batch": 100,
-        "micro_batch": 50,
+        "micro_batch": 100,
         "batch_normalisation_note": None,
         "commit": "0123456789abcdef0123456789abcdef01234567",
         "code_hash": "89abcdef01234567",
@@ -101,8 +101,8 @@ def write_measurements(results: Path, variants: dict[str, Variant]) -> None:
     head = ["variant", "params", "flops", *times]
     head += ["throughput_img_s", "throughput_plain_img_s", "reason"]
     rows = [
-        [name, 1_000_000 + 1000 * place, 5e8 + 1e6 * place]
-        + [12.5 + place, 0.75, 12.4, 12.1, 12.9] * 2
+        [name, 37_394_506 // (place + 1), 15_020_000_000 - place]
+        + [1012.5 + place, 110.75, 1012.4, 1012.1, 1012.9] * 2
         + [90.5, 60.25, ""]
         for place, name in enumerate(variants)
     ]

@@ -1,8 +1,11 @@
 rule save_attention:
     input:
-        weights=first_run_weights,
+        weights=variant_files("model.pt"),
+        status=variant_files("status.json"),
         facts=f"{RESULTS}/data/data.json",
         images=ancient(f"{RESULTS}/data/images.npy"),
+        labels=ancient(f"{RESULTS}/data/labels.npy"),
+        pictures=attention_pictures(),
     output:
         arrays=f"{RESULTS}/attention/{{variant}}.npz",
     log:
@@ -12,6 +15,7 @@ rule save_attention:
     params:
         study=STUDY,
         attention=SETTINGS.attention.model_dump(),
+        texts=lambda wildcards: texts_of(wildcards.variant),
     message:
         "Reading the attention of {wildcards.variant}."
     shell:

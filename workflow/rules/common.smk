@@ -33,20 +33,10 @@ RUNS = or_stop(runs_of, STUDY)
 SETTINGS = RUNS[0].study
 VARIANTS = list(dict.fromkeys(run.variant_id for run in RUNS))
 NEEDS_GPU = SETTINGS.training.device == "gpu"
-DATA_PATH = or_stop(source_path, STUDY, SETTINGS.data, config.get("data_path"))
-
-
-def archive_to_download():
-    """The official archive, where a study needs it and no path is given."""
-    if SETTINGS.data.source == "cifar10" and DATA_PATH is None:
-        return rules.download_data.output.archive
-    return []
-
-
-def data_path_option(wildcards, input):
-    """The option that names the images, if the source needs one."""
-    path = input.get("archive") or DATA_PATH
-    return ["--data-path", path] if path else []
+ARCHIVE = f"{RESULTS}/data/cifar-10-python.tar.gz"
+IMAGES = or_stop(source_path, STUDY, SETTINGS.data, config.get("data_path"))
+if IMAGES is None and SETTINGS.data.source == "cifar10":
+    IMAGES = ARCHIVE
 
 
 def get_run(wildcards):
@@ -58,18 +48,44 @@ def get_run(wildcards):
     )
 
 
+def texts():
+    """What tables and report say of the study besides its numbers."""
+    study = SETTINGS.model_dump()
+    keys = ("title", "reduced", "groups", "variants", "seeds", "overrides")
+    return {
+        **{key: study[key] for key in keys},
+        "note": SETTINGS.data.note,
+        "validation": SETTINGS.validation.model_dump(),
+        "models": {
+            run.variant_id: run.variant.model_dump(exclude={"model", "recipe"})
+            for run in RUNS
+        },
+    }
+
+
+def texts_of(variant):
+    """What the figures of a variant say besides its attention."""
+    return [texts()["models"][variant]["label"], SETTINGS.reduced]
+
+
 def run_files(name):
     """One file of every run."""
     return [f"{RESULTS}/runs/{run.variant_id}/seed{run.seed}/{name}" for run in RUNS]
 
 
-def first_run_weights(wildcards):
-    """The weights of a variant's runs, of which attention takes the first good."""
-    return [
-        f"{RESULTS}/runs/{run.variant_id}/seed{run.seed}/model.pt"
+def variant_files(name):
+    """One file of every run of a variant; attention takes the first good run."""
+    return lambda wildcards: [
+        f"{RESULTS}/runs/{run.variant_id}/seed{run.seed}/{name}"
         for run in RUNS
         if run.variant_id == wildcards.variant
     ]
+
+
+def attention_pictures():
+    """The image files that attention is drawn on, besides test images."""
+    files = [image for image in SETTINGS.attention.images if isinstance(image, str)]
+    return [file for file in files if not file.startswith("sample:")]
 
 
 def every_core(wildcards):

@@ -1,6 +1,6 @@
 rule download_data:
     output:
-        archive=ensure(f"{RESULTS}/data/cifar-10-python.tar.gz", non_empty=True),
+        archive=ensure(ARCHIVE, non_empty=True),
     log:
         f"{RESULTS}/logs/download_data.log",
     localrule: True
@@ -14,7 +14,7 @@ rule download_data:
 
 rule prepare_data:
     input:
-        archive=ancient(archive_to_download()),
+        archive=ancient(ARCHIVE if IMAGES == ARCHIVE else []),
     output:
         images=f"{RESULTS}/data/images.npy",
         labels=f"{RESULTS}/data/labels.npy",
@@ -26,7 +26,7 @@ rule prepare_data:
     params:
         study=STUDY,
         settings=SETTINGS.data.model_dump(exclude={"path", "note"}),
-        path=data_path_option,
+        path=["--data-path", IMAGES] if IMAGES else [],
     message:
         "Preparing the images of study {params.study}."
     shell:

@@ -15,8 +15,11 @@ rule measure_models:
         gpu=int(NEEDS_GPU),
     params:
         study=STUDY,
-        models=[run.variant.model.model_dump() for run in RUNS],
+        models={run.variant_id: run.variant.model.model_dump() for run in RUNS},
         measurement=SETTINGS.measurement.model_dump(),
+        device=SETTINGS.training.device,
+        threads=SETTINGS.training.threads,
+        precision=SETTINGS.training.precision,
     message:
         "Measuring all models of study {params.study}."
     shell:

@@ -29,7 +29,7 @@ rule make_tables:
         "../../environment.yml"
     params:
         study=STUDY,
-        labels=[(run.variant_id, run.variant.label, run.variant.group) for run in RUNS],
+        texts=texts(),
     message:
         "Making the tables of study {params.study}."
     shell:
@@ -57,6 +57,7 @@ rule draw_charts:
         "../../environment.yml"
     params:
         study=STUDY,
+        texts=texts(),
     message:
         "Drawing the {wildcards.chart} of study {params.study}."
     shell:
@@ -73,6 +74,8 @@ rule write_report:
         attention=expand(f"{RESULTS}/figures/attention/{{variant}}", variant=VARIANTS),
         charts=expand(f"{RESULTS}/figures/{{chart}}", chart=CHARTS),
         facts=f"{RESULTS}/data/data.json",
+        conditions=f"{RESULTS}/measure/measurements.json",
+        published="config/published.yaml",
         deviations="config/deviations.yaml",
         source=source_files("src/reattn/report/*.py", "report/**/*.*"),
     output:
@@ -94,6 +97,7 @@ rule write_report:
         "../../environment.yml"
     params:
         study=STUDY,
+        texts=texts(),
     message:
         "Typesetting the report of study {params.study}."
     shell:

@@ -16,6 +16,7 @@ Kind `none` holds its reason in meta.
 
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,10 @@ from reattn.errors import ReattnError
 from reattn.files import written_whole
 
 Arrays = dict[str, np.ndarray]
-_UNREADABLE = (ValueError, OSError, EOFError, AttributeError, zipfile.BadZipFile)
+_UNREADABLE = (
+    *(ValueError, TypeError, OSError, EOFError, AttributeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -90,9 +94,9 @@ def load_arrays(path: Path | str) -> Arrays:
             arrays = {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise ReattnError(f"{path} is missing: extract the attention first.") from None
-    except (ValueError, OSError, EOFError, AttributeError, zipfile.BadZipFile) as fault:
+    except _UNREADABLE as fault:
         raise ReattnError(
-            f"{path} is not a file of attention arrays: {fault}"
+            f"{path} is not a file of attention arrays ({fault}). Extract them again."
         ) from None
     meta_of(arrays, path)
     return arrays

@@ -6,9 +6,10 @@ from typing import Any
 from reattn.attention.arrays import Arrays, save_arrays, with_meta
 from reattn.attention.extract import extract_attention
 from reattn.config import results_folder
+from reattn.config.faults import suggestion
 from reattn.config.runs import Run, runs_of
 from reattn.data import Dataset, load_attention_images, open_data
-from reattn.errors import ConfigError
+from reattn.errors import ConfigError, ReattnError
 from reattn.files import read_json
 from reattn.training.weights import load_weights
 
@@ -31,10 +32,13 @@ def save_attention(study: str, variant_id: str) -> Path:
         ConfigError: the study has no such variant.
         CheckpointError: the run's weights cannot be read.
         DataError: the data is not prepared, or a chosen image is missing.
+        ReattnError: a run's status.json is torn or foreign.
     """
-    runs = [run for run in runs_of(study) if run.variant_id == variant_id]
+    all_runs = runs_of(study)
+    runs = [run for run in all_runs if run.variant_id == variant_id]
     if not runs:
-        raise ConfigError([f"Study {study} has no variant {variant_id}."])
+        nearest = suggestion(variant_id, {run.variant_id for run in all_runs})
+        raise ConfigError([f"Study {study} has no variant {variant_id!r}. {nearest}"])
     usable = [run for run in runs if _status(run) in USABLE]
     arrays = _attention(usable[0]) if usable else _no_attention(runs)
     path = results_folder(study) / "attention" / f"{variant_id}.npz"
@@ -44,7 +48,17 @@ def save_attention(study: str, variant_id: str) -> Path:
 
 def _status(run: Run) -> str:
     path = run.folder / "status.json"
-    return read_json(path)["status"] if path.exists() else "missing"
+    if not path.exists():
+        return "missing"
+    content = read_json(path)
+    status = content.get("status") if isinstance(content, dict) else None
+    if not isinstance(status, str):
+        raise ReattnError(
+            f"{path} does not say how the run ended. Delete it and train again: "
+            f"python -m reattn train {run.study_name} {run.variant_id} "
+            f"--seed {run.seed}"
+        )
+    return status
 
 
 def _attention(run: Run) -> Arrays:

@@ -36,12 +36,18 @@ def prepare(study: StudyName, data_path: DataPath = None) -> None:
     labels.npy and data.json.
     """
     from reattn.config import load_study
-    from reattn.config.paths import data_folder
+    from reattn.config.paths import data_folder, shown
+    from reattn.data import open_data
     from reattn.data import prepare as prepare_data
+    from reattn.data.fit import require_fit
     from reattn.data.locations import remember_path, source_path
 
-    settings = load_study(study).data
-    given = source_path(study, settings, str(data_path) if data_path else None)
+    settings = load_study(study)
+    given = source_path(study, settings.data, str(data_path) if data_path else None)
     path = Path(given) if given else None
-    prepare_data(settings, data_folder(study), path)
+    # A note in the data's own file would retrain everything whenever it is reworded.
+    data = settings.data.model_copy(update={"note": None})
+    prepare_data(data, data_folder(study), path)
+    require_fit(study, settings, open_data(data_folder(study)))
     remember_path(study, path)
+    typer.echo(f"Prepared {shown(data_folder(study))}.")

@@ -20,12 +20,13 @@ def check_gpu() -> None:
     """
     import torch
 
-    if torch.cuda.is_available():
+    problem = _problem()
+    if problem is None:
         for index in range(torch.cuda.device_count()):
             typer.echo(f"GPU {index}: {torch.cuda.get_device_name(index)}")
         return
     raise DeviceError(
-        "no usable GPU.\n"
+        f"no usable GPU: {problem}.\n"
         f"  driver: {_driver()}\n"
         f"  torch: {torch.__version__}, built for {_build(torch.version.cuda)}\n"
         f"  CUDA_VISIBLE_DEVICES: {_visible()}\n"
@@ -34,6 +35,20 @@ def check_gpu() -> None:
         "  snakemake --cores all --config study=cifar10-cpu data_path=PATH\n"
         "  snakemake -n"
     )
+
+
+def _problem() -> str | None:
+    """Why the first card cannot multiply two small matrices; None if it can."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return "torch finds none"
+    try:
+        matrix = torch.ones(8, 8, device="cuda")
+        torch.cuda.synchronize()
+        return None if float((matrix @ matrix).sum()) == 512 else "it miscalculates"
+    except RuntimeError as fault:
+        return str(fault).splitlines()[0]
 
 
 def _driver() -> str:

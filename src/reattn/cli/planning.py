@@ -10,13 +10,14 @@ from reattn.costs.memory import (
     largest_micro_batch,
 )
 from reattn.costs.parameters import parameters_by_formula
+from reattn.files import read_json
 from reattn.training.limits import CPU_BYTES
 
 # Share of a plain matrix product's rate that training steps reach, measured over
 # the report's variants on one CPU thread; they lie between 0.1 and 0.6.
 EFFICIENCY = 0.3
 CLASSES = 10
-TRAIN_IMAGES = {"digits": 1_437, "cifar10": 50_000, "image-folder": 50_000}
+TRAIN_IMAGES = {"digits": 1_437, "cifar10": 50_000}  # before the data is prepared
 GIBIBYTE = 2**30
 
 
@@ -62,8 +63,7 @@ def plan_of(study: str) -> str:
     lines = [
         f"Plan of study {study}: {settings.title}",
         *([f"  reduced: {settings.reduced}"] if settings.reduced else []),
-        f"  {len(runs)} runs of {len(costs)} variants, "
-        f"{sum(cost.runs * cost.passes for cost in costs):,} image passes, "
+        f"  {len(runs)} runs of {len(costs)} variants, {_passes(costs)}, "
         f"on {settings.training.device}, {settings.training.precision}",
         *_table(costs),
         f"  disk: {sum(cost.disk for cost in costs) / GIBIBYTE:.1f} GiB of weights and "
@@ -77,10 +77,7 @@ def _cost(runs: list[Run]) -> Cost:
     run = runs[0]
     model, size = run.variant.model, run.study.data.image_size
     training, budget = run.study.training, run.budget
-    images = training.epoch_images
-    if images == "all":
-        images = TRAIN_IMAGES[run.study.data.source] - run.study.validation.images
-    passes = images * budget.last_epoch
+    passes = _epoch_images(run) * budget.last_epoch
     micro_batch = _micro_batch(run)
     parameters = parameters_by_formula(model, size, CLASSES)
     return Cost(
@@ -98,6 +95,18 @@ def _cost(runs: list[Run]) -> Cost:
     )
 
 
+def _epoch_images(run: Run) -> int:
+    """Training images an epoch; 0 where the data is not known yet."""
+    if run.study.training.epoch_images != "all":
+        return run.study.training.epoch_images
+    facts = run.data / "data.json"
+    if facts.exists():
+        images = read_json(facts)["counts"]["train"]
+    else:
+        images = TRAIN_IMAGES.get(run.study.data.source, 0)
+    return max(0, images - run.study.validation.images)
+
+
 def _micro_batch(run: Run) -> int:
     training, batch = run.study.training, run.budget.batch
     if training.micro_batch != "auto":
@@ -108,6 +117,11 @@ def _micro_batch(run: Run) -> int:
     return largest_micro_batch(
         run.variant.model, size, CLASSES, batch, CPU_BYTES, training.precision
     )
+
+
+def _passes(costs: list[Cost]) -> str:
+    total = sum(cost.runs * cost.passes for cost in costs)
+    return f"{total:,} image passes" if total else "as many passes as there are images"
 
 
 def _table(costs: list[Cost]) -> list[str]:
@@ -137,6 +151,8 @@ def _time(device: str, costs: list[Cost]) -> str:
         return "  time: not estimated; the log of a run tells it after its first epoch"
     rate = _matrix_product_rate()
     seconds = sum(cost.operations for cost in costs) / (rate * EFFICIENCY)
+    if not seconds:
+        return "  time: known once the images are prepared"
     return (
         f"  time: about {_span(seconds)} of one core's work for training, at "
         f"{EFFICIENCY:.0%} of the {rate / 1e9:.0f} GFLOP/s that a matrix product "

@@ -34,6 +34,9 @@ def import_checkpoint(
     ],
     study: Annotated[str, typer.Option(help="The study that it enters.")],
     seed: Seed = 0,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Take the place of a run that is there.")
+    ] = False,
 ) -> None:
     """Take over weights that the authors' own code trained, and evaluate them.
 
@@ -43,7 +46,7 @@ def import_checkpoint(
     from reattn.config.runs import find_run
     from reattn.training.imports import import_run
 
-    metrics = import_run(find_run(study, variant, seed), checkpoint)
+    metrics = import_run(find_run(study, variant, seed), checkpoint, replace=replace)
     typer.echo(_outcome(metrics))
 
 

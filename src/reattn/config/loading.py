@@ -61,6 +61,12 @@ def load_variants() -> dict[str, Variant]:
             variants[name] = load_variant(name)
         except ConfigError as fault:
             problems += fault.problems
+    problems += [
+        f"config/variants/{name}.yaml: ordinary = {variant.ordinary!r} is no variant. "
+        f"{suggestion(variant.ordinary, variants)}"
+        for name, variant in variants.items()
+        if variant.ordinary and variant.ordinary not in names_in("variants")
+    ]
     if problems:
         raise ConfigError(problems)
     return dict(sorted(variants.items(), key=lambda item: (item[1].order, item[0])))

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Count = Annotated[int, Field(ge=1, strict=True)]
-Fraction = Annotated[float, Field(ge=0, lt=1, strict=True)]
+Fraction = Annotated[float, Field(ge=0, lt=1, strict=True, allow_inf_nan=False)]
 
 
 class Settings(BaseModel):

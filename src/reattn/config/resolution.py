@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from reattn.config.attention import attention_faults
 from reattn.config.faults import sentences, suggestion
 from reattn.config.loading import load_study, load_variants
 from reattn.config.sizes import size_faults
@@ -25,13 +26,14 @@ def resolve_variants(study: Study, name: str) -> dict[str, Variant]:
     """
     known = load_variants()
     where = f"config/studies/{name}.yaml"
-    problems = _unknown_names(study, known, where) + _queries_outside(study, where)
+    problems = _unknown_names(study, known, where) + attention_faults(study, where)
     resolved = {}
     for variant_id, variant in known.items():
+        changed, faults = _with_overrides(study, variant_id, variant, where)
+        problems += faults
         if variant.group in study.groups or variant_id in study.variants:
-            changed, faults = _with_overrides(study, variant_id, variant, where)
             resolved[variant_id] = changed
-            problems += faults
+            problems += _sizes(study, variant_id, changed, where)
     if problems:
         raise ConfigError(problems)
     return resolved
@@ -39,6 +41,14 @@ def resolve_variants(study: Study, name: str) -> dict[str, Variant]:
 
 def load_resolved(name: str) -> tuple[Study, dict[str, Variant]]:
     """A study and its variants, checked against one another."""
+    problems = []
+    for load in (lambda: load_study(name), load_variants):
+        try:
+            load()
+        except ConfigError as fault:
+            problems += fault.problems
+    if problems:
+        raise ConfigError(problems)
     study = load_study(name)
     return study, resolve_variants(study, name)
 
@@ -70,16 +80,6 @@ def _unknown_names(study: Study, known: dict[str, Variant], where: str) -> list[
     return problems
 
 
-def _queries_outside(study: Study, where: str) -> list[str]:
-    size = study.data.image_size
-    return [
-        f"{where}: attention.queries: {list(query)} lies outside {size}x{size} images; "
-        f"rows and columns go from 0 to {size - 1}."
-        for query in study.attention.queries
-        if max(query) >= size
-    ]
-
-
 def _keys(variant: Variant) -> set[str]:
     return set(type(variant.model).model_fields) - {"family"}
 
@@ -101,6 +101,10 @@ def _with_overrides(
         changed = Variant.model_validate(content)
     except ValidationError as error:
         return variant, sentences(error, f"{where}: overrides of {variant_id}", Variant)
+    return changed, []
+
+
+def _sizes(study: Study, variant_id: str, variant: Variant, where: str) -> list[str]:
     size = study.data.image_size
-    faults = size_faults(changed.model, (size, size))
-    return changed, [f"{where}: {variant_id}: {fault}." for fault in faults]
+    faults = size_faults(variant.model, (size, size))
+    return [f"{where}: {variant_id}: {fault}." for fault in faults]

@@ -7,7 +7,10 @@ from pydantic import Field, model_validator
 from reattn.config.models import Count, Settings
 from reattn.config.variants import Identifier
 
-Channel = tuple[float, float, float]
+Unit = Annotated[float, Field(ge=0, le=1)]
+Mean = tuple[Unit, Unit, Unit]
+Deviation = Annotated[float, Field(gt=0, le=1)]
+Deviations = tuple[Deviation, Deviation, Deviation]
 Seed = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
 Group = Literal["report", "audit", "projections", "depth"]
 
@@ -25,10 +28,10 @@ class DataSettings(Settings):
     image_size: Annotated[int, Field(ge=4, le=512, strict=True)] = Field(
         default=32, description="Side of an image, in pixels."
     )
-    mean: Channel | None = Field(
+    mean: Mean | None = Field(
         default=None, description="Channel means; none: those of the training images."
     )
-    std: Channel | None = Field(
+    std: Deviations | None = Field(
         default=None, description="Channel deviations; none: the training images'."
     )
     note: str | None = Field(
@@ -138,6 +141,29 @@ class Study(Settings):
     measurement: MeasurementSettings = Field(default_factory=MeasurementSettings)
     attention: AttentionSettings
     overrides: Overrides = Field(default_factory=Overrides)
+
+    @model_validator(mode="after")
+    def _reduced_if_smaller(self) -> "Study":
+        smaller = self._smaller_than_the_report()
+        if smaller and not self.reduced:
+            raise ValueError(
+                f"{', '.join(smaller)} differ from the report's: add `reduced:`, a "
+                "sentence that will stand beside every number"
+            )
+        return self
+
+    def _smaller_than_the_report(self) -> list[str]:
+        training, data = self.training, self.data
+        differences = {
+            "data.source": data.source != "cifar10",
+            "data.image_size": data.image_size != 32,
+            "training.epochs": training.epochs != "recipe",
+            "training.batch": training.batch != "recipe",
+            "training.epoch_images": training.epoch_images != "all",
+            "training.evaluation_images": training.evaluation_images != "all",
+            "overrides": self.overrides != Overrides(),
+        }
+        return [key for key, differs in differences.items() if differs]
 
     @model_validator(mode="after")
     def _something_to_train(self) -> "Study":

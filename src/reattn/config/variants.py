@@ -2,12 +2,12 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from reattn.config.models import Count, Fraction, ModelSettings, Settings
 
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
-Positive = Annotated[float, Field(gt=0, strict=True)]
+Positive = Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
 
 Augmentation = Literal["crop-flip", "flip", "crop-flip-rotation-jitter"]
 
@@ -31,6 +31,15 @@ class Recipe(Settings):
         default=0.0, description="Mass shared by the classes that are not the label."
     )
     augmentation: Augmentation = Field(description="Random changes of training images.")
+
+    @model_validator(mode="after")
+    def _time_after_the_warmup(self) -> "Recipe":
+        if self.warmup_epochs >= self.epochs:
+            raise ValueError(
+                f"warmup_epochs = {self.warmup_epochs} leave nothing of "
+                f"epochs = {self.epochs}; lower warmup_epochs"
+            )
+        return self
 
 
 class Variant(Settings):

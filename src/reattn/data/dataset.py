@@ -8,20 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reattn.data.facts import FACTS, REMEDY, read_facts
 from reattn.errors import DataError
-from reattn.files import read_json
 
-IMAGES, LABELS, FACTS = "images.npy", "labels.npy", "data.json"
-_NEEDED = (
-    "classes",
-    "counts",
-    "image_size",
-    "mean",
-    "std",
-    "checksum",
-    "labels_checksum",
-)
-_REMEDY = "Delete the folder and prepare the data again."
+IMAGES, LABELS = "images.npy", "labels.npy"
 
 
 @dataclass(frozen=True)
@@ -58,29 +48,17 @@ def open_data(folder: Path | str, *, verify_images: bool = False) -> Dataset:
         verify_images: Also recompute the checksum of all images, which reads them.
 
     Raises:
-        DataError: a file is missing, torn, or not of this preparation.
+        DataError: a file is missing, torn, foreign, or not of this preparation.
     """
     folder = Path(folder)
-    info = _read_facts(folder)
+    info = read_facts(folder)
     images, labels = _open_array(folder / IMAGES), _open_array(folder / LABELS)
     _check_sizes(folder, info, images, labels)
     if array_checksum(labels) != info["labels_checksum"]:
-        raise DataError(f"{folder / LABELS} is not of this preparation. {_REMEDY}")
+        raise DataError(f"{folder / LABELS} is not of this preparation. {REMEDY}")
     if verify_images and array_checksum(images, labels) != info["checksum"]:
-        raise DataError(f"{folder / IMAGES} is not of this preparation. {_REMEDY}")
+        raise DataError(f"{folder / IMAGES} is not of this preparation. {REMEDY}")
     return _as_dataset(info, images, labels)
-
-
-def _read_facts(folder: Path) -> dict[str, Any]:
-    if not (folder / FACTS).is_file():
-        raise DataError(
-            f"{folder} holds no prepared data ({FACTS} is missing). Prepare it first."
-        )
-    info = read_json(folder / FACTS)
-    missing = [key for key in _NEEDED if key not in info]
-    if missing:
-        raise DataError(f"{folder / FACTS} lacks {', '.join(missing)}. {_REMEDY}")
-    return info
 
 
 def array_checksum(*arrays: NDArray[Any]) -> str:
@@ -93,11 +71,11 @@ def array_checksum(*arrays: NDArray[Any]) -> str:
 
 def _open_array(path: Path) -> NDArray[Any]:
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+        return np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
-        raise DataError(f"{path} is missing. {_REMEDY}") from None
+        raise DataError(f"{path} is missing. {REMEDY}") from None
     except (OSError, ValueError, EOFError) as fault:
-        raise DataError(f"{path} cannot be opened ({fault}). {_REMEDY}") from None
+        raise DataError(f"{path} cannot be opened ({fault}). {REMEDY}") from None
 
 
 def _check_sizes(
@@ -112,7 +90,7 @@ def _check_sizes(
         if array.dtype != dtype or array.shape != shape:
             raise DataError(
                 f"{folder / name} holds {array.dtype} of shape {array.shape}, but "
-                f"{FACTS} says {np.dtype(dtype)} of shape {shape}. {_REMEDY}"
+                f"{FACTS} says {np.dtype(dtype)} of shape {shape}. {REMEDY}"
             )
 
 

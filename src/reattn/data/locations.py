@@ -9,7 +9,7 @@ from reattn.files import write_text
 
 
 def source_path(study: str, settings: DataSettings, given: str | None) -> str | None:
-    """The folder or archive to prepare: given, the study's, or the last one used.
+    """The folder or archive to prepare: given, the study's, or the last one given.
 
     Args:
         study: The study's name.
@@ -17,29 +17,47 @@ def source_path(study: str, settings: DataSettings, given: str | None) -> str | 
         given: What the user asked for, if anything.
 
     Returns:
-        A path as text, or None where the source needs none.
+        An absolute path, or None where the source needs none.
 
     Raises:
-        DataError: an image-folder study without any path, or a path that is not
-            there.
+        DataError: an image-folder study without any path, a path that is not there,
+            or one for digits, which are in a package.
     """
     if settings.source == "digits":
+        if given:
+            raise DataError(
+                f"Study {study} takes its digits from scikit-learn, not from {given}. "
+                "Leave data_path out, or choose a study of images."
+            )
         return None
-    path = given or settings.path or _remembered(study)
-    if path is None and settings.source == "image-folder":
+    asked = given or settings.path
+    if asked:
+        return _existing(asked)
+    remembered = _remembered(study)
+    if remembered is None and settings.source == "image-folder":
         raise DataError(
             f"Study {study} takes its images from a folder or an archive of them. "
-            f"Name it: --config study={study} data_path=PATH"
+            f"Name it: snakemake --config study={study} data_path=PATH, or "
+            f"python -m reattn prepare {study} --data-path PATH."
         )
-    if path is not None and not Path(path).exists() and path != _remembered(study):
-        raise DataError(f"data_path = {path} does not exist.")
-    return path
+    return remembered
+
+
+def _existing(asked: str) -> str:
+    path = Path(asked).expanduser().resolve()
+    if not path.exists():
+        raise DataError(f"data_path = {asked} does not exist.")
+    return str(path)
 
 
 def remember_path(study: str, path: Path | None) -> None:
-    """Keep the path of prepared data, so that later commands need not repeat it."""
-    if path is not None:
-        write_text(_memory(study), f"{path}\n")
+    """Keep a path that a user gave, so that later commands need not repeat it.
+
+    What lies in the study's own folder was downloaded by the workflow.
+    """
+    if path is None or path.is_relative_to(results_folder(study).resolve()):
+        return
+    write_text(_memory(study), f"{path}\n")
 
 
 def _memory(study: str) -> Path:

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reattn.config.studies import DataSettings
-from reattn.data.dataset import FACTS, IMAGES, LABELS, array_checksum
+from reattn.data.dataset import IMAGES, LABELS, array_checksum
+from reattn.data.facts import FACTS
 from reattn.data.source import SourceImages
 from reattn.errors import DataError
 from reattn.files import write_json, written_whole

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from reattn.attention.arrays import meta_of
+from reattn.attention.contents import checked_meta
 from reattn.figures.attention_grid import AttentionGrid, draw_grid
 from reattn.figures.catalogue import FigureRecord, write_catalogue
 from reattn.figures.gaussians import draw_gaussians
@@ -58,20 +58,26 @@ class _View:
         return arrays[f"query_{noun}"][self.image].take(self.query, axis)
 
 
-def draw_attention_figures(arrays: Arrays, folder: Path | str) -> list[dict]:
+def draw_attention_figures(
+    arrays: Arrays, folder: Path | str, source: object = "The arrays"
+) -> list[dict]:
     """Draw a variant's attention as SVG, and figures.json about it.
 
     Args:
         arrays: As `reattn.attention.arrays` describes them.
         folder: Where to; one folder a variant.
+        source: Where the arrays come from, for errors.
 
     Returns:
         The entries of figures.json, one a figure: file, kind (query, average,
         gaussians), caption, alt, variant, label, image, query. Without attention
         there is a single entry of kind none, without a file, whose caption is the
         reason.
+
+    Raises:
+        ReattnError: arrays are missing or do not fit together.
     """
-    meta = meta_of(arrays)
+    meta = checked_meta(arrays, source)
     folder = Path(folder)
     if meta["kind"] == "none":
         reason = FigureRecord(None, "none", meta["reason"], "", *_who(meta))
@@ -103,12 +109,16 @@ def _views(arrays: Arrays, meta: Mapping) -> Iterator[_View]:
         yield _View(image, name)
 
 
-def _record(subject: Subject, lines: list[str], shape: str) -> FigureRecord:
+def _record(
+    subject: Subject, number: int, lines: list[str], shape: str
+) -> FigureRecord:
+    """A figure's entry; images of one name differ in their numbers."""
     kind = "average" if subject.query is None else "query"
     stem = re.sub(r"[^a-z0-9]+", "-", Path(subject.image).stem.lower()).strip("-")
+    image = f"{number}-{stem}".strip("-")
     place = "-".join([kind, *(str(n) for n in subject.query or ())])
     return FigureRecord(
-        "_".join([subject.meta["variant"], stem, place]) + ".svg",
+        "_".join([subject.meta["variant"], image, place]) + ".svg",
         kind,
         subject.caption(lines),
         subject.alt(shape),
@@ -134,7 +144,7 @@ def _grid(arrays: Arrays, meta: Mapping, view: _View) -> Drawn:
     grid = AttentionGrid(heading, arrays["images"][view.image], maps, numbers, cell)
     shape = f"{layers} layers by {heads} heads of attention maps"
     scaled = [*lines, "Colour runs from 0 to each map's own maximum."]
-    return _record(subject, scaled, shape), draw_grid(grid)
+    return _record(subject, view.image, scaled, shape), draw_grid(grid)
 
 
 def _token_mass(arrays: Arrays, view: _View) -> np.ndarray:
@@ -157,7 +167,7 @@ def _local(arrays: Arrays, meta: Mapping, view: _View) -> Drawn:
     photograph = arrays["images"][view.image]
     local = LocalWeights(heading, photograph, weights, sizes, softmax, view.pixel)
     shape = f"{len(weights)} attention calls of 3×3 weight tiles"
-    return _record(subject, lines, shape), draw_local_weights(local)
+    return _record(subject, view.image, lines, shape), draw_local_weights(local)
 
 
 def _gaussians(arrays: Arrays, meta: Mapping) -> Drawn:

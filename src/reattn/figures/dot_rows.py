@@ -135,11 +135,13 @@ def _scale(panel: Axes, numbers: np.ndarray, logarithmic: bool) -> None:
 
 
 def value_of(row: pd.Series | None, quantity: Quantity) -> float:
-    """A cell in the page's unit; NaN if there is no row or no number."""
+    """A cell in the page's unit; NaN if there is none that the axis can show."""
     if row is None:
         return np.nan
     number = pd.to_numeric(row.get(quantity.column), errors="coerce")
-    return np.nan if number is None else float(number) / quantity.divisor
+    if number is None or (quantity.logarithmic and number <= 0):
+        return np.nan
+    return float(number) / quantity.divisor
 
 
 def _draw_value(

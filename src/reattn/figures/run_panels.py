@@ -110,10 +110,11 @@ def _line(
 ) -> None:
     """A column against epochs; what was not evaluated leaves no gap."""
     values = pd.to_numeric(history[column], errors="coerce")
-    known = np.isfinite(values)
+    epochs = pd.to_numeric(history["epoch"], errors="coerce")
+    known = np.isfinite(values) & np.isfinite(epochs)
     marker = "o" if known.sum() < most_markers else None
     panel.plot(
-        history["epoch"][known],
+        epochs[known],
         values[known],
         linestyle=dash,
         marker=marker,

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from reattn.figures.credits import credit
+
 Meta = Mapping[str, Any]
 
 
@@ -65,7 +67,8 @@ class Subject:
     def caption(self, lines: list[str]) -> str:
         """A caption in whole sentences."""
         first = f"{self.meta['label']}, {self.image}."
-        return in_whole([first, *lines], self.meta.get("reduced"))
+        sentences = [first, *credit(self.image), *lines]
+        return in_whole(sentences, self.meta.get("reduced"))
 
     def alt(self, shape: str) -> str:
         """A description for those who cannot see the figure."""

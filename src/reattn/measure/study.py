@@ -2,6 +2,8 @@
 
 import logging
 
+import torch
+
 from reattn.config import load_resolved, results_folder
 from reattn.config.paths import data_folder
 from reattn.config.studies import Study
@@ -21,12 +23,15 @@ def measure_configured_study(name: str) -> None:
         DeviceError: its device is not there.
     """
     study, variants = load_resolved(name)
+    device = use_device(study.training)
+    # A user's inference runs without this mode, which slows some operations.
+    torch.use_deterministic_algorithms(False)
     measure_study(
         variants,
         image_size=study.data.image_size,
         num_classes=len(open_data(data_folder(name)).classes),
         destination=results_folder(name) / "measure",
-        device=str(use_device(study.training)),
+        device=str(device),
         threads=study.training.threads,
         precision=study.training.precision,
         repetitions=_repetitions(study),

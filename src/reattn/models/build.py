@@ -46,7 +46,10 @@ def build_model(
     if faults := size_faults(settings, size):
         raise ConfigError(faults)
     family = import_module(f"{__package__}.{settings.family.replace('-', '_')}")
-    return family.build(settings, size, classes)
+    model = family.build(settings, size, classes)
+    # What `attention_probabilities` checks images against.
+    model.settings, model.image_size = settings, size
+    return model
 
 
 def override_settings(settings: Settings, overrides: dict[str, Any]) -> Settings:
@@ -77,8 +80,9 @@ def override_settings(settings: Settings, overrides: dict[str, Any]) -> Settings
 
 
 def _height_and_width(image_size: int | tuple[int, int]) -> tuple[int, int]:
-    sides = (image_size, image_size) if isinstance(image_size, int) else image_size
-    if len(sides) != 2 or any(not isinstance(n, int) or n < 1 for n in sides):
+    pair = isinstance(image_size, tuple | list)
+    sides = image_size if pair else (image_size, image_size)
+    if len(sides) != 2 or not all(_is_count(side) for side in sides):
         raise ConfigError(
             [
                 f"image_size = {image_size!r}: give one side or (height, width), "
@@ -89,8 +93,13 @@ def _height_and_width(image_size: int | tuple[int, int]) -> tuple[int, int]:
 
 
 def _count(num_classes: int) -> int:
-    if not isinstance(num_classes, int) or num_classes < 1:
+    if not _is_count(num_classes):
         raise ConfigError(
             [f"num_classes = {num_classes!r}: give a whole number from 1 upwards"]
         )
     return num_classes
+
+
+def _is_count(value: object) -> bool:
+    """Whether a whole number from 1 upwards; True counts as 1 only in Python."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

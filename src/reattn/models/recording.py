@@ -9,6 +9,7 @@ forward, hands over what it attends with:
 `record_attention` puts a list in that attribute for as long as it is open.
 """
 
+import inspect
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
@@ -17,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from reattn.errors import ReattnError
+from reattn.models.entering import check_images
 
 
 class TokenMass(NamedTuple):
@@ -146,11 +148,14 @@ def attention_probabilities(
         in patchwise ones are weights that need not sum to 1.
 
     Raises:
-        ReattnError: the model has no attention, or no class token to tell of.
+        ReattnError: the model has no attention, no class token to tell of, or
+            nothing to draw; or it cannot take such images.
     """
     arguments = {} if generator is None else {"generator": generator}
     with ExitStack() as stack:
         recording = stack.enter_context(record_attention(model))
+        _check_generator(model, generator)
+        check_images(model, images)
         stack.enter_context(evaluating(model))
         model(images, **arguments)
     if not class_token:
@@ -163,3 +168,12 @@ def attention_probabilities(
         AttentionWithToken(*call)
         for call in zip(recording, recording.token_masses, strict=True)
     ]
+
+
+def _check_generator(model: nn.Module, generator: torch.Generator | None) -> None:
+    draws = "generator" in inspect.signature(model.forward).parameters
+    if generator is not None and not draws:
+        raise ReattnError(
+            f"{type(model).__name__} draws nothing, a ViT alone does: leave "
+            "generator=None."
+        )

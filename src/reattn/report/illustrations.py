@@ -3,13 +3,18 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from string import ascii_lowercase
 
 from reattn.report.context import Context
 from reattn.report.figures import Figure, select
 from reattn.report.markdown import Markdown, escape, sentence
 from reattn.report.numbering import Numbering
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+def letters(place: int) -> str:
+    """a to z, then aa, ab and so on."""
+    before, letter = divmod(place, len(ascii_lowercase))
+    return (letters(before - 1) if before else "") + ascii_lowercase[letter]
 
 
 class Illustrations:
@@ -95,16 +100,19 @@ class Illustrations:
     def _place(self, identifier: str, figures: Sequence[Figure]) -> Markdown:
         name = self._numbering.figure(identifier)
         if len(figures) == 1:
+            self._placed[figures[0].path] = identifier
             return self._image(figures[0], identifier, name)
         panels = []
-        for letter, figure in zip(LETTERS, figures, strict=False):
-            part = self._numbering.panel(f"{identifier}-{letter}", f"{name}{letter}")
-            panels.append(self._image(figure, f"{identifier}-{letter}", part))
-        anchored = "\n\n".join(panels)
-        return Markdown(f":::: {{#{identifier} .panels}}\n{anchored}\n::::")
+        for place, figure in enumerate(figures):
+            letter = letters(place)
+            own = f"{identifier}-{letter}"
+            target = own if place else identifier  # the first stands for the whole
+            self._placed[figure.path] = own
+            part = self._numbering.panel(own, f"{name}{letter}", target)
+            panels.append(self._image(figure, target, part))
+        return Markdown("\n\n".join(panels))
 
     def _image(self, figure: Figure, identifier: str, name: str) -> Markdown:
-        self._placed[figure.path] = identifier
         path = Path(os.path.relpath(figure.path, self._folder)).as_posix()
         alt = figure.alt.replace("\\", "\\\\").replace('"', '\\"')
         caption = f"**{name}.** {escape(figure.caption)}"

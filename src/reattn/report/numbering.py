@@ -20,6 +20,7 @@ class Numbering:
     """
 
     _names: dict[str, str] = field(default_factory=dict)
+    _targets: dict[str, str] = field(default_factory=dict)
     _sections: list[int] = field(default_factory=list)
     _appendix: bool = False
     _figures: int = 0
@@ -65,8 +66,9 @@ class Numbering:
             f"$${caller().strip()}$$\n:::\n\n"
         )
 
-    def panel(self, identifier: str, name: str) -> str:
-        """Name a part of a figure, such as `Figure 8a`."""
+    def panel(self, identifier: str, name: str, target: str) -> str:
+        """Name a part of a figure, such as `Figure 8a`, that lies at a target."""
+        self._targets[identifier] = target
         return self._name(identifier, name)
 
     def reference(self, identifier: str) -> Markdown:
@@ -87,7 +89,8 @@ class Numbering:
             raise ReattnError(
                 f"The report refers to {identifier!r}, which no section defines."
             )
-        return f"[{self._names[identifier].replace(' ', chr(0xA0))}](#{identifier})"
+        shown = self._names[identifier].replace(" ", "\u00a0")
+        return f"[{shown}](#{self._targets.get(identifier, identifier)})"
 
     def _name(self, identifier: str, name: str) -> str:
         if identifier in self._names:

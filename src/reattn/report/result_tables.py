@@ -53,7 +53,9 @@ def accuracy_table(
     ]
     rows = [_accuracy_row(model) for model in models]
     caption = table_caption(context, numbering, identifier, text)
-    table = markdown_table(columns, rows, caption=caption, identifier=identifier)
+    table = markdown_table(
+        columns, rows, caption=caption, identifier=identifier, kind="models"
+    )
     shown = [column for column in ABSENT if not column.startswith("wall")]
     notes = absences(models, {column: ABSENT[column] for column in shown})
     return Markdown("\n\n".join(filter(None, [table, notes])))
@@ -81,16 +83,16 @@ def pairs_table(
     columns = [
         Column("Model", "left"),
         Column("Accuracy, %"),
-        Column("Authors’ protocol, %"),
-        Column("Published, %"),
+        Column("Authors’ way"),
+        Column("Published"),
         Column("Parameters"),
-        Column("Wall time, plain, ms"),
-        Column("Wall time, shipped, ms"),
+        Column("Plain, ms"),
+        Column("Shipped, ms"),
     ]
     rows = [row for pair in context.pairs for row in _pair_rows(context, pair)]
     caption = table_caption(context, numbering, identifier, text)
     table = markdown_table(
-        columns, rows, caption=caption, identifier=identifier, kind="pairs"
+        columns, rows, caption=caption, identifier=identifier, kind="pairs models"
     )
     names = [name for pair in context.pairs for name in (pair.ordinary_id, pair.id)]
     models = [context.models[name] for name in names if name in context.models]

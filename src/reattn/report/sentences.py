@@ -126,9 +126,10 @@ class Sentences:
         if found is None:
             return Markdown(f"No pair of models has two values of {words} to compare.")
         least, greatest = (f"{value:.1f} %" for value in found)
+        part = least if least == greatest else f"between {least} and {greatest}"
         return Markdown(
-            f"The hierarchical models have between {least} and {greatest} of the "
-            f"{words} of their ordinary versions."
+            f"The hierarchical models have {part} of the {words} of their ordinary "
+            "versions."
         )
 
     def measuring(self) -> Markdown:

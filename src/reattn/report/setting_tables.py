@@ -55,7 +55,7 @@ def architecture_table(
         ]
         for row in context.tables["hyperparameters"]
     ]
-    return _table(context, numbering, identifier, text, columns, rows)
+    return _table(context, numbering, identifier, text, columns, rows, "models")
 
 
 def training_table(
@@ -66,15 +66,15 @@ def training_table(
         Column("Model", "left"),
         Column("Epochs"),
         Column("Warm-up"),
-        Column("Batch (micro-batch)"),
+        Column("Batch (micro)"),
         Column("Rate"),
         Column("Momentum"),
         Column("Decay"),
         Column("Smoothing"),
-        Column("Augmentation", "left"),
+        Column("Random changes", "left"),
     ]
     rows = [_training_row(row) for row in context.tables["hyperparameters"]]
-    return _table(context, numbering, identifier, text, columns, rows)
+    return _table(context, numbering, identifier, text, columns, rows, "models")
 
 
 def _training_row(row: Row) -> list[object]:
@@ -108,7 +108,7 @@ def runs_table(
         Column("Log", "left"),
     ]
     rows = [_run_row(context, row) for row in context.tables["runs"]]
-    return _table(context, numbering, identifier, text, columns, rows)
+    return _table(context, numbering, identifier, text, columns, rows, "models")
 
 
 def _run_row(context: Context, row: Row) -> list[object]:

@@ -30,7 +30,7 @@ class Row:
         self._cells[column] = NOT_AVAILABLE if missing else _tidy(value)
         self._reasons.pop(column, None)
         if missing:
-            self._reasons[column] = " ".join(reason.replace("|", "/").split())
+            self._reasons[column] = " ".join(str(reason).replace("|", "/").split())
 
     def __getitem__(self, column: str) -> Any:
         return self._cells[column]

@@ -14,6 +14,7 @@ QUANTITIES = {
     "wall_time_ms": "wall_time_ms_mean",
     "published": "published_accuracy",
 }
+COUNTS = ("params", "flops")
 PARTS = ("ordinary", "hierarchical", "difference", "difference_percent")
 COLUMNS = (
     *("variant", "label", "ordinary", "ordinary_label"),
@@ -58,16 +59,16 @@ def _compare(
     after = changed.number(column)
     before_why = (ordinary.reason(column) if ordinary else absent) or ""
     after_why = changed.reason(column) or ""
-    row.put(f"{quantity}_ordinary", _whole(before), before_why)
-    row.put(f"{quantity}_hierarchical", _whole(after), after_why)
+    row.put(f"{quantity}_ordinary", _whole(quantity, before), before_why)
+    row.put(f"{quantity}_hierarchical", _whole(quantity, after), after_why)
     known = before is not None and after is not None
     why = "; ".join(dict.fromkeys(filter(None, (before_why, after_why))))
     difference = after - before if known else None
-    row.put(f"{quantity}_difference", _whole(difference), why)
+    row.put(f"{quantity}_difference", _whole(quantity, difference), why)
     relative = 100 * difference / before if known and before else None
     row.put(f"{quantity}_difference_percent", relative, why or "the ordinary one is 0")
 
 
-def _whole(value: float | None) -> float | int | None:
+def _whole(quantity: str, value: float | None) -> float | int | None:
     """Counts stay whole numbers; accuracies and times stay decimal."""
-    return int(value) if value is not None and abs(value) > 1000 else value
+    return int(value) if quantity in COUNTS and value is not None else value

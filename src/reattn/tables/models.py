@@ -1,6 +1,7 @@
 """tables/models.csv: one row a variant, everything measured of it."""
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -49,24 +50,33 @@ def model_rows(
     published: Mapping[str, Published],
 ) -> list[Row]:
     """One row a variant, in the order of `variants`."""
-    measurements = read_measurements(results / "measure" / "measurements.csv")
+    measurements, unmeasured = read_measurements(
+        results / "measure" / "measurements.csv"
+    )
     rows = []
     for name, variant in variants.items():
         own = [run for run in runs if run.variant == name]
         row = _described(name, variant)
         _add_accuracies(row, own, len(study.seeds))
-        _add_measurements(row, own, measurements)
+        _add_measurements(row, own, measurements.get(name, {}), unmeasured)
         _add_published(row, published.get(name, UNKNOWN))
         rows.append(row)
     return rows
 
 
-def read_measurements(path: Path) -> Measurements | None:
-    """Measurements by variant, or None where nothing has been measured."""
+def read_measurements(path: Path) -> tuple[Measurements, str]:
+    """Measurements by variant, and why one that is not among them is not."""
     if not path.is_file():
-        return None
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["variant"]: row for row in csv.DictReader(file)}
+        return {}, "not measured yet"
+    foreign = f"{path.name} is not a table of measurements; measure again"
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (csv.Error, UnicodeError):
+        return {}, foreign
+    if not rows or "variant" not in rows[0]:
+        return {}, foreign
+    return {row["variant"]: row for row in rows}, "not among the measured variants"
 
 
 def _described(name: str, variant: Variant) -> Row:
@@ -150,12 +160,11 @@ def variant_status(runs: Sequence[RunRecord], planned: int) -> tuple[str, str]:
 
 
 def _add_measurements(
-    row: Row, runs: Sequence[RunRecord], measurements: Measurements | None
+    row: Row, runs: Sequence[RunRecord], measured: Mapping[str, str], unmeasured: str
 ) -> None:
-    measured = (measurements or {}).get(row["variant"], {})
-    why = "not measured yet"
-    if measurements is not None:
-        why = measured.get("reason") or "not among the measured variants"
+    why = measured.get("reason") or (
+        "the table of measurements has no number there" if measured else unmeasured
+    )
     for column in (*MEASURED, *MEASURED_BESIDES):
         row.put(column, _number(measured.get(column)), why)
     trained = next((r.metrics["params"] for r in runs if r.metrics.get("params")), None)
@@ -167,9 +176,10 @@ def _add_measurements(
 
 def _number(text: str | None) -> float | None:
     try:
-        return float(text) if text else None
+        number = float(text) if text else math.nan
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
 
 
 def _add_published(row: Row, published: Published) -> None:

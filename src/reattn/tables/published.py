@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
+from pydantic import BaseModel, Field, ValidationError
 
-from reattn.config.paths import config_folder
-from reattn.errors import ReattnError
+from reattn.config.faults import sentences, suggestion
+from reattn.config.paths import config_folder, shown
+from reattn.errors import ConfigError, ReattnError
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,24 @@ class Published:
         return self.note or "no source is known for this cell"
 
 
+class _Source(BaseModel):
+    where: str
+
+
+class _Entry(BaseModel):
+    accuracy: Annotated[float, Field(ge=0, le=100, strict=True)] | None = None
+    source: str | None = None
+    status: str
+    note: str | None = None
+
+
+class _Content(BaseModel):
+    """What tables read; the report reads more of the file."""
+
+    sources: dict[str, _Source]
+    variants: dict[str, _Entry]
+
+
 UNKNOWN = Published(None, None, "not published")
 
 
@@ -39,18 +59,31 @@ def read_published(path: Path | None = None) -> dict[str, Any]:
     """The content of config/published.yaml.
 
     Raises:
-        ReattnError: the file is missing or no mapping.
+        ReattnError: the file is missing or broken; every fault is named.
     """
     path = path or config_folder() / "published.yaml"
     if not path.is_file():
         raise ReattnError(f"{path} is missing; restore it from the repository.")
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as fault:
+    except (yaml.YAMLError, UnicodeError) as fault:
         raise ReattnError(f"{path} is not valid YAML: {fault}") from None
-    if not isinstance(content, dict) or "variants" not in content:
-        raise ReattnError(f"{path} has no `variants:`; restore it.")
+    if problems := _faults(content, shown(path)):
+        raise ConfigError(problems)
     return content
+
+
+def _faults(content: Any, where: str) -> list[str]:
+    try:
+        checked = _Content.model_validate(content)
+    except ValidationError as error:
+        return sentences(error, where, _Content)
+    return [
+        f"{where}: variants.{name}.source: {entry.source!r} is not among the sources. "
+        f"{suggestion(entry.source, checked.sources)}"
+        for name, entry in checked.variants.items()
+        if entry.source and entry.source not in checked.sources
+    ]
 
 
 def published_accuracies(content: dict[str, Any]) -> dict[str, Published]:

@@ -9,8 +9,7 @@ from reattn.config.resolution import overrides_of
 from reattn.config.runs import Run
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
-from reattn.errors import ReattnError
-from reattn.files import read_json
+from reattn.tables.run_files import count_test_images, read_metrics, read_object
 
 WORST_LAST = ("ok", "imported", "stale", "missing", "diverged", "failed")
 
@@ -52,7 +51,7 @@ def _imported_seeds(study: Study, name: str, results: Path) -> list[int]:
     for folder in (results / "runs" / name).glob("seed*"):
         seed = folder.name.removeprefix("seed")
         if seed.isdecimal() and int(seed) not in study.seeds:
-            status, _ = _read(folder / "status.json")
+            status, _ = read_object(folder / "status.json")
             if status.get("status") == "imported":
                 found.append(int(seed))
     return sorted(found)
@@ -62,11 +61,11 @@ def _read_run(
     study: Study, name: str, variant: Variant, seed: int, results: Path
 ) -> RunRecord:
     folder = results / "runs" / name / f"seed{seed}"
-    status, fault = _read(folder / "status.json")
+    status, fault = read_object(folder / "status.json")
     if not status:
         return RunRecord(name, seed, "missing", fault)
-    metrics, fault = _read(folder / "metrics.json")
-    word, reason = status.get("status", "failed"), status.get("reason")
+    metrics, fault = read_metrics(folder / "metrics.json")
+    word, reason = status.get("status", "failed"), status.get("reason") or None
     if word in ("ok", "imported") and not metrics:
         return RunRecord(name, seed, "missing", fault)
     if word == "ok" and _is_stale(study, name, variant, seed, metrics):
@@ -74,22 +73,8 @@ def _read_run(
         reason = "trained with other settings than the study has now"
     if word not in WORST_LAST:
         word, reason = "failed", f"status.json holds the unknown status {word!r}"
-    images = _test_images(metrics, folder, results)
-    return RunRecord(name, seed, word, reason, metrics, images)
-
-
-def _read(path: Path) -> tuple[dict[str, Any], str | None]:
-    if not path.parent.is_dir():
-        return {}, "the run has not been made"
-    if not path.is_file():
-        return {}, f"the run left no {path.name}"
-    try:
-        content = read_json(path)
-    except ReattnError:
-        return {}, f"{path.name} cannot be read as JSON"
-    if not isinstance(content, dict) or not content:
-        return {}, f"{path.name} holds nothing that can be used"
-    return content, None
+    images = count_test_images(metrics, folder, results)
+    return RunRecord(name, seed, word, reason and str(reason), metrics, images)
 
 
 def _is_stale(
@@ -101,18 +86,3 @@ def _is_stale(
     overrides = overrides_of(study, name, variant)
     run = Run("", name, seed, study, variant, overrides)
     return recorded != run.fingerprint
-
-
-def _test_images(metrics: Mapping[str, Any], folder: Path, results: Path) -> int | None:
-    if metrics.get("test_images"):
-        return int(metrics["test_images"])
-    counts = _read(results / "data" / "data.json")[0].get("counts", {})
-    if counts.get("test"):
-        return int(counts["test"])
-    predictions = folder / "predictions.npz"
-    if not predictions.is_file():
-        return None
-    import numpy
-
-    with numpy.load(predictions, allow_pickle=False) as arrays:
-        return len(arrays["label"])

@@ -1,14 +1,20 @@
 """Accuracy in eval mode, and by the authors' protocol."""
 
 import copy
+import logging
 from collections.abc import Iterator
 
 import numpy as np
 import torch
 from torch import nn
 
+from reattn.costs.memory import halvings
+from reattn.errors import DeviceError
 from reattn.training.batches import Images
 from reattn.training.randomness import own_randomness
+from reattn.training.steps import is_out_of_memory
+
+log = logging.getLogger(__name__)
 
 EVALUATION_BATCH = 250  # fixed, so that the same machine gives the same bits
 
@@ -26,9 +32,24 @@ def log_probabilities(model: nn.Module, images: Images, seed: int) -> np.ndarray
     """
     was_training = model.training
     model.eval()
-    outputs = list(_outputs(model, images, EVALUATION_BATCH, seed))
-    model.train(was_training)
+    try:
+        outputs = _in_batches_that_fit(model, images, seed)
+    finally:
+        model.train(was_training)
     return torch.cat(outputs).log_softmax(dim=-1).cpu().numpy()
+
+
+def _in_batches_that_fit(
+    model: nn.Module, images: Images, seed: int
+) -> list[torch.Tensor]:
+    """All outputs; in eval mode the batch changes nothing, so it may be halved."""
+    for batch in halvings(EVALUATION_BATCH):
+        try:
+            return list(_outputs(model, images, batch, seed))
+        except RuntimeError as fault:
+            if not is_out_of_memory(fault):
+                raise
+    raise DeviceError("out of memory when evaluating one image at a time")
 
 
 def _outputs(
@@ -44,7 +65,9 @@ def percent_correct(log_probability: np.ndarray, labels: np.ndarray) -> float:
     return float(100 * np.mean(log_probability.argmax(axis=1) == labels))
 
 
-def authors_accuracy(model: nn.Module, images: Images, batch: int, seed: int) -> float:
+def authors_accuracy(
+    model: nn.Module, images: Images, batch: int, seed: int
+) -> float | None:
     """Accuracy in training mode, as the authors evaluate (D3), in percent.
 
     Attention dropout is active and batch normalisation uses the statistics of
@@ -58,11 +81,21 @@ def authors_accuracy(model: nn.Module, images: Images, batch: int, seed: int) ->
         batch: The recipe's batch.
         seed: Of this evaluation's dropout and class token.
 
+    Returns:
+        The accuracy, or None where a batch does not fit into memory: split, it
+        would have other statistics.
+
     Source: NishantPrabhu/Self-Attention-and-Convolutions@57f8244,
     main/main.py:505-513 and main/utils/common.py:60-67.
     """
     twin = copy.deepcopy(model).train()
-    outputs = _outputs(twin, images, batch, seed)
+    try:
+        outputs = list(_outputs(twin, images, batch, seed))
+    except RuntimeError as fault:
+        if not is_out_of_memory(fault):
+            raise
+        log.warning("the authors' evaluation does not fit into memory: %s", fault)
+        return None
     labels = (labels for _, labels in images.batches(np.arange(len(images)), batch))
     shares = [
         (output.argmax(dim=1) == label).double().mean().item()

@@ -9,6 +9,7 @@ import torch
 from reattn.errors import CheckpointError
 from reattn.files import written_whole
 
+STATE = {"model", "optimizer", "micro_batch", "history", "sessions"}
 PLAIN = (str, int, float, bool, type(None), torch.Tensor)
 
 
@@ -43,10 +44,13 @@ def load(path: Path) -> dict[str, Any]:
         CheckpointError: the file is torn or is not one of ours.
     """
     try:
-        return torch.load(path, map_location="cpu", weights_only=True)
+        content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as fault:
-        problem = str(fault).splitlines()[0]
-        raise CheckpointError(f"{path} cannot be read: {problem}") from None
+        first, *_ = [*str(fault).splitlines(), type(fault).__name__]
+        raise CheckpointError(f"{path} cannot be read: {first}") from None
+    if not isinstance(content, dict) or "model" not in content:
+        raise CheckpointError(f"{path} cannot be read: it holds no model")
+    return content
 
 
 def resume(path: Path, fingerprint: str) -> dict[str, Any] | None:
@@ -59,7 +63,7 @@ def resume(path: Path, fingerprint: str) -> dict[str, Any] | None:
         return None
     try:
         content = load(path)
-        if content.get("fingerprint") == fingerprint:
+        if content.get("fingerprint") == fingerprint and content.keys() >= STATE:
             return content
         problem = f"{path} was made with other settings or data"
     except CheckpointError as fault:

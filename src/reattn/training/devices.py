@@ -1,6 +1,7 @@
 """The device of a run, its threads and its arithmetic."""
 
 import contextlib
+import os
 from collections.abc import Callable
 
 import torch
@@ -15,6 +16,9 @@ def use_device(training: TrainingSettings) -> torch.device:
     Raises:
         DeviceError: the study needs a GPU and torch cannot use one.
     """
+    # cuBLAS repeats its sums in one order only with a fixed workspace, which it
+    # reads when CUDA starts.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.set_num_threads(training.threads)
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.backends.cudnn.benchmark = False

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -36,6 +37,7 @@ class Loop:
         fingerprint: Of settings and data; a checkpoint with another is not resumed.
         autocast: Makes the context of the forward passes.
         on_epoch: Called after every epoch.
+        provenance: Where this process runs, kept with the epochs that it trains.
     """
 
     run: Run
@@ -45,6 +47,7 @@ class Loop:
     fingerprint: str
     autocast: Callable
     on_epoch: Callable[[Epoch], None]
+    provenance: dict[str, Any]
 
     def train(self) -> None:
         """Run all epochs that are left.
@@ -60,8 +63,12 @@ class Loop:
             done=self.state.epoch,
             epoch_images=self.epoch_images,
         ) as progress:
-            for epoch in range(self.state.epoch + 1, budget.last_epoch + 1):
+            first = self.state.epoch + 1
+            if first <= budget.last_epoch:
+                self.state.sessions.append({"first_epoch": first, **self.provenance})
+            for epoch in range(first, budget.last_epoch + 1):
                 line = self._epoch(epoch, progress)
+                self._require_finite_weights(epoch)
                 self.state.history.append(line)
                 self.state.save(self.checkpoint, self.fingerprint)
                 progress.epoch(line)
@@ -72,6 +79,12 @@ class Loop:
         """Training images that an epoch shows."""
         asked = self.run.study.training.epoch_images
         return len(self.sets.train) if asked == "all" else asked
+
+    def _require_finite_weights(self, epoch: int) -> None:
+        """The last step of an epoch may break weights without breaking its loss."""
+        for name, value in self.state.model.state_dict().items():
+            if value.is_floating_point() and not value.isfinite().all():
+                raise DivergenceError(f"{name} is not finite after epoch {epoch}")
 
     def _epoch(self, epoch: int, progress: RunProgress) -> Epoch:
         started = time.monotonic()
@@ -110,7 +123,7 @@ class Loop:
                     f"{fault} in epoch {epoch}, step {number}"
                 ) from None
             total, correct = total + loss * len(labels), correct + right
-            progress.step(len(labels), loss)
+            progress.step(epoch, len(labels), loss)
         self.state.micro_batch = step.micro_batch
         return total / len(order), 100 * correct / len(order)
 

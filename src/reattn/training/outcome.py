@@ -8,7 +8,6 @@ from reattn.config.runs import Run
 from reattn.files import write_json, written_whole
 from reattn.training import checkpoints
 from reattn.training.history import Epoch, best, write_history
-from reattn.training.provenance import provenance
 from reattn.training.sets import Sets
 from reattn.training.state import TrainingState
 
@@ -47,7 +46,7 @@ def write_outcome(
         **_identity(run, status),
         **_accuracies(run, state.history, log_probability, labels),
         **_effort(run, state, sets),
-        **provenance(sets.test.labels.device),
+        **_provenance(state),
         "wandb_run": wandb_run,
         "data_checksum": sets.dataset.info["checksum"],
         "data_source": sets.dataset.info["source"],
@@ -116,6 +115,13 @@ def _effort(run: Run, state: TrainingState, sets: Sets) -> dict[str, Any]:
         "precision": run.study.training.precision,
         "threads": run.study.training.threads,
     }
+
+
+def _provenance(state: TrainingState) -> dict[str, Any]:
+    """Where the last epochs were trained, and all sessions of an interrupted run."""
+    last = dict(state.sessions[-1])
+    del last["first_epoch"]
+    return {**last, "sessions": state.sessions}
 
 
 def _batch_normalisation_note(run: Run, state: TrainingState) -> str | None:

@@ -7,7 +7,6 @@ import time
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     TextColumn,
     TimeRemainingColumn,
@@ -30,7 +29,6 @@ class RunProgress:
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.fields[detail]}"),
             disable=not sys.stderr.isatty(),
@@ -50,9 +48,11 @@ class RunProgress:
     def __exit__(self, *exception: object) -> None:
         self._bar.stop()
 
-    def step(self, images: int, loss: float) -> None:
+    def step(self, epoch: int, images: int, loss: float) -> None:
         """Count the images of one optimiser step."""
-        self._bar.update(self._task, advance=images, detail=f"loss {loss:.3f}")
+        speed = self._bar.tasks[0].speed or 0
+        detail = f"epoch {epoch}/{self._epochs}  loss {loss:.3f}  {speed:.0f} images/s"
+        self._bar.update(self._task, advance=images, detail=detail)
 
     def epoch(self, line: Epoch) -> None:
         """Write one plain line an epoch."""

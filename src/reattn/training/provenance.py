@@ -11,7 +11,13 @@ import torch
 
 from reattn.config.paths import project_root
 
-CODE = ("data", "models", "training")  # packages that can change a run's numbers
+CODE = (
+    "config",
+    "costs",
+    "data",
+    "models",
+    "training",
+)  # packages that can change a run's numbers
 PACKAGES = ("numpy", "torch", "torchvision", "pillow", "scikit-learn")
 
 
@@ -62,6 +68,13 @@ def cpu_name() -> str:
     return names[0] if names else platform.machine()
 
 
+def _determinism() -> str:
+    if not torch.are_deterministic_algorithms_enabled():
+        return "off"
+    warned = torch.is_deterministic_algorithms_warn_only_enabled()
+    return "on where torch has them" if warned else "on"
+
+
 def provenance(device: torch.device) -> dict[str, Any]:
     """Everything above, as metrics.json keeps it."""
     return {
@@ -70,5 +83,5 @@ def provenance(device: torch.device) -> dict[str, Any]:
         "versions": versions(),
         "device": device_name(device),
         "device_type": device.type,
-        "deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
+        "deterministic_algorithms": _determinism(),
     }

@@ -36,10 +36,9 @@ def generator_for(
 @contextmanager
 def own_randomness(seed: int) -> Iterator[None]:
     """Seed torch's global streams within the block; put them back after it."""
-    devices = (
-        list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
-    )
-    with torch.random.fork_rng(devices=devices):
+    in_use = torch.cuda.is_available() and torch.cuda.is_initialized()
+    cards = [torch.cuda.current_device()] if in_use else []
+    with torch.random.fork_rng(devices=cards):
         torch.manual_seed(seed)
         yield
 

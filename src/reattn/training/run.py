@@ -3,10 +3,12 @@
 import logging
 from typing import Any
 
+import numpy as np
 import torch
 
 from reattn.config.runs import Run
-from reattn.errors import DeviceError
+from reattn.errors import DeviceError, ReattnError
+from reattn.files import read_json
 from reattn.models.build import build_model
 from reattn.training.accuracy import log_probabilities
 from reattn.training.devices import autocast_for, use_device
@@ -14,6 +16,7 @@ from reattn.training.history import Epoch
 from reattn.training.loop import Loop
 from reattn.training.memory import micro_batch_for
 from reattn.training.outcome import write_outcome
+from reattn.training.provenance import provenance
 from reattn.training.randomness import derived_seed
 from reattn.training.sets import Sets, open_sets
 from reattn.training.state import TrainingState, optimizer_of
@@ -40,6 +43,7 @@ def train_run(run: Run) -> dict[str, Any]:
         DeviceError: the device that the study needs is not there.
         ConfigError: the study asks for more images than there are.
     """
+    _refuse_imported(run)
     device = use_device(run.study.training)
     sets = open_sets(run, device)
     state = _fresh_state(run, sets, device)
@@ -57,8 +61,20 @@ def train_run(run: Run) -> dict[str, Any]:
         fingerprint=fingerprint,
         autocast=autocast_for(run.study.training, device),
         on_epoch=lambda line: tracker.log(line.epoch, _tracked(line)),
+        provenance=provenance(device),
     )
-    return _finish(run, loop, tracker, *_attempt(loop))
+    status, reason = _attempt(loop)
+    if status != "ok":
+        loop.state = _last_good_state(loop, device)
+    return _finish(run, loop, tracker, status, reason)
+
+
+def _refuse_imported(run: Run) -> None:
+    status = run.folder / "status.json"
+    if status.exists() and read_json(status).get("status") == "imported":
+        raise ReattnError(
+            f"{run.folder} holds imported weights. Remove it to train {run.name}."
+        )
 
 
 def _fresh_state(run: Run, sets: Sets, device: torch.device) -> TrainingState:
@@ -75,10 +91,7 @@ def _fresh_state(run: Run, sets: Sets, device: torch.device) -> TrainingState:
 
 
 def _attempt(loop: Loop) -> tuple[str, str | None]:
-    """Train to the end; status and reason.
-
-    After a failure the state is that of the last epoch that ended well.
-    """
+    """Train to the end; status and reason."""
     try:
         loop.train()
         return "ok", None
@@ -87,8 +100,15 @@ def _attempt(loop: Loop) -> tuple[str, str | None]:
     except DeviceError as fault:
         status, reason = "failed", str(fault)
     log.error("%s %s: %s", loop.run.name, status, reason)
-    loop.state.resume(loop.checkpoint, loop.fingerprint)
     return status, reason
+
+
+def _last_good_state(loop: Loop, device: torch.device) -> TrainingState:
+    """The state of the last epoch that ended well, or the fresh one before any."""
+    state = _fresh_state(loop.run, loop.sets, device)
+    state.resume(loop.checkpoint, loop.fingerprint)
+    state.sessions = loop.state.sessions
+    return state
 
 
 def _finish(
@@ -99,6 +119,8 @@ def _finish(
         seed = derived_seed(run.seed, "test")
         with loop.autocast():
             outputs = log_probabilities(loop.state.model, loop.sets.test, seed)
+        if not np.isfinite(outputs).all():
+            status, reason, outputs = "diverged", "outputs are not finite", None
     metrics = write_outcome(
         run,
         loop.state,

@@ -12,8 +12,8 @@ def learning_rate(budget: Budget, peak: float, epoch: int) -> float:
     from the last warm-up value, `peak * (W - 1) / W`:
     `... * (1 + cos(pi * (e - W + 1) / T)) / 2`. With the recipe's own T = E - W it
     reaches zero at e = E - 1 and begins to rise again in the two epochs that
-    follow (D16). After a warm-up of one epoch, which has no last value below the
-    peak, the cosine starts from the peak.
+    follow, then as a part of the peak itself (D16). After a warm-up of one epoch,
+    which has no last value below the peak, the cosine starts from the peak.
 
     Args:
         budget: The run's schedule; W and T are taken from it.
@@ -26,6 +26,7 @@ def learning_rate(budget: Budget, peak: float, epoch: int) -> float:
     warmup = budget.warmup_epochs
     if epoch < warmup:
         return peak * epoch / warmup
-    start = peak * (warmup - 1) / warmup if warmup > 1 else peak
+    falling = epoch - warmup + 1 <= budget.cosine_epochs
+    start = peak * (warmup - 1) / warmup if falling and warmup > 1 else peak
     phase = math.pi * (epoch - warmup + 1) / budget.cosine_epochs
     return start * (1 + math.cos(phase)) / 2

@@ -7,7 +7,7 @@ import torch
 
 from reattn.config.runs import Run
 from reattn.data import Dataset, open_data
-from reattn.errors import ConfigError
+from reattn.data.fit import require_fit
 from reattn.training.batches import Images
 from reattn.training.randomness import derived_seed
 
@@ -40,9 +40,9 @@ def open_sets(run: Run, device: torch.device) -> Sets:
         DataError: the data is not prepared or not sound.
         ConfigError: the study asks for more images than there are.
     """
-    dataset = open_data(run.data)
+    dataset = open_data(run.data, verify_images=True)
+    require_fit(run.study_name, run.study, dataset)
     held_out = run.study.validation.images
-    _require_enough(run, dataset, held_out)
     kept, validation = _split(len(dataset.train_labels), held_out)
     test = _on_device(dataset, dataset.test_images, dataset.test_labels, device)
     train = (dataset.train_images, dataset.train_labels)
@@ -83,24 +83,3 @@ def _evaluation_part(test: Images, count: int | str) -> Images:
     chosen = np.sort(np.random.default_rng(seed).permutation(len(test))[:count])
     pixels, labels = test.select(chosen)
     return Images(pixels=pixels, labels=labels, mean=test.mean, std=test.std)
-
-
-def _require_enough(run: Run, dataset: Dataset, held_out: int) -> None:
-    training = run.study.training
-    available = len(dataset.train_labels) - held_out
-    asked = {
-        "validation.images": (held_out, len(dataset.train_labels) - 1),
-        "training.epoch_images": (training.epoch_images, available),
-        "training.evaluation_images": (
-            training.evaluation_images,
-            len(dataset.test_labels),
-        ),
-    }
-    problems = [
-        f"config/studies/{run.study_name}.yaml: {key} = {wanted}, but the data has "
-        f"{most} to take from. Lower it to at most {most}."
-        for key, (wanted, most) in asked.items()
-        if wanted != "all" and wanted > most
-    ]
-    if problems:
-        raise ConfigError(problems)

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -20,12 +21,14 @@ class TrainingState:
         optimizer: Its optimiser.
         micro_batch: Images in memory at once.
         history: One entry a finished epoch.
+        sessions: One entry a process that trained: its first epoch and where it ran.
     """
 
     model: nn.Module
     optimizer: torch.optim.Optimizer
     micro_batch: int
     history: list[Epoch] = field(default_factory=list)
+    sessions: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def epoch(self) -> int:
@@ -40,6 +43,7 @@ class TrainingState:
             "optimizer": self.optimizer.state_dict(),
             "micro_batch": self.micro_batch,
             "history": [asdict(epoch) for epoch in self.history],
+            "sessions": self.sessions,
         }
         checkpoints.save(path, content)
 
@@ -52,6 +56,7 @@ class TrainingState:
         self.optimizer.load_state_dict(content["optimizer"])
         self.micro_batch = content["micro_batch"]
         self.history = [Epoch(**values) for values in content["history"]]
+        self.sessions = content["sessions"]
 
 
 def optimizer_of(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:

@@ -10,6 +10,8 @@ from reattn.errors import DeviceError
 from reattn.models.dropout import one_dropout_mask
 from reattn.training.loss import classification_loss
 
+OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "STATUS_ALLOC_FAILED")
+
 
 class DivergenceError(Exception):
     """The loss is no longer finite."""
@@ -100,8 +102,7 @@ def is_out_of_memory(fault: BaseException) -> bool:
     """Whether an error says that memory ran out, on a card or on the CPU."""
     if isinstance(fault, torch.OutOfMemoryError):
         return True
-    text = str(fault)
-    return "out of memory" in text or "can't allocate memory" in text
+    return any(words in str(fault) for words in OUT_OF_MEMORY)
 
 
 @dataclass(frozen=True)

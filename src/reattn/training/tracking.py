@@ -19,6 +19,11 @@ PATIENCE = 60.0  # seconds that the tracker may take for one call
 class Tracker:
     """Logs a run's metrics to Weights & Biases, or nowhere.
 
+    A run that is continued keeps its id, so that its parts become one run there.
+
+    Attributes:
+        link: The run's address, or the name of its offline folder; None without one.
+
     Args:
         mode: `off`, `offline` or `online`.
         name: The run's name.
@@ -37,25 +42,21 @@ class Tracker:
         folder: Path,
     ):
         self._run = None
-        if mode != "off":
-            self._run = _patiently(
-                lambda: _start(mode, name, group, config, folder), "start"
-            )
-
-    @property
-    def link(self) -> str | None:
-        """The run's address, or the name of its offline folder."""
-        if self._run is None:
-            return None
-        return self._run.url or Path(self._run.dir).parent.name
+        self.link: str | None = None
+        if mode == "off":
+            return
+        self._run = _patiently(
+            lambda: _start(mode, name, group, config, folder), "start"
+        )
+        if self._run is not None:
+            self.link = self._run.url or Path(self._run.dir).parent.name
 
     def log(self, epoch: int, values: dict[str, float | None]) -> None:
         """Log one epoch's metrics; those that are None are left out."""
         if self._run is None:
             return
         known = {key: value for key, value in values.items() if value is not None}
-        if not _patiently(lambda: self._run.log(known, step=epoch) or True, "log"):
-            self._run = None
+        _patiently(lambda: self._run.log(known, step=epoch), "log")
 
     def finish(self, summary: dict[str, Any]) -> None:
         """Store the final numbers and close the run."""
@@ -74,6 +75,8 @@ def _start(mode: str, name: str, group: str, config: dict, folder: Path) -> Any:
         name=name,
         group=group,
         config=config,
+        id="-".join([*name.split("/"), config["fingerprint"]]),
+        resume="allow",
         dir=str(folder),
         mode=mode,
         settings=wandb.Settings(

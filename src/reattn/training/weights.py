@@ -7,7 +7,7 @@ from reattn.errors import CheckpointError
 from reattn.models.build import build_model
 from reattn.training import checkpoints
 from reattn.training.accuracy import log_probabilities, percent_correct
-from reattn.training.devices import use_device
+from reattn.training.devices import autocast_for, use_device
 from reattn.training.randomness import derived_seed
 from reattn.training.sets import open_sets
 
@@ -30,7 +30,7 @@ def load_weights(run: Run, image_size: tuple[int, int], classes: int) -> nn.Modu
     try:
         model.load_state_dict(checkpoints.load(path)["model"])
     except (KeyError, RuntimeError) as fault:
-        problem = " ".join(str(fault).split())
+        problem = " ".join(str(fault).split())[:200]
         raise CheckpointError(
             f"{path} holds the weights of another model: {problem} Train {run.name} "
             "again."
@@ -49,5 +49,6 @@ def evaluate_run(run: Run) -> float:
     sets = open_sets(run, device)
     size = tuple(sets.test.pixels.shape[-2:])
     model = load_weights(run, size, len(sets.dataset.classes)).to(device)
-    outputs = log_probabilities(model, sets.test, derived_seed(run.seed, "test"))
+    with autocast_for(run.study.training, device)():
+        outputs = log_probabilities(model, sets.test, derived_seed(run.seed, "test"))
     return percent_correct(outputs, sets.test.labels.cpu().numpy())
