@@ -714,3 +714,23 @@ def test_a_missing_attention_image_is_named(digits, image):
     """An index past the end, an unknown sample, a missing file."""
     with pytest.raises(DataError, match=str(image)):
         load_attention_images([image], open_data(digits), 16)
+
+
+def test_only_paths_that_a_user_gave_are_remembered(tmp_path, monkeypatch) -> None:
+    """The workflow's own download stays its own; a later run would differ."""
+    from reattn.data.locations import remember_path, source_path
+
+    (tmp_path / "config" / "studies").mkdir(parents=True)
+    monkeypatch.setenv("REATTN_ROOT", str(tmp_path))
+    settings = DataSettings(source="cifar10")
+    downloaded = tmp_path / "results" / "paper" / "data" / "archive.tar.gz"
+    downloaded.parent.mkdir(parents=True)
+    downloaded.touch()
+    remember_path("paper", downloaded)
+    assert source_path("paper", settings, None) is None
+    own = tmp_path / "archive.tar.gz"
+    own.touch()
+    remember_path("paper", own)
+    assert source_path("paper", settings, None) == str(own)
+    monkeypatch.chdir(tmp_path)
+    assert source_path("paper", settings, "archive.tar.gz") == str(own)

@@ -67,6 +67,22 @@ def test_a_checkpoint_can_be_imported_and_used(project, study, variant_id):
     assert ",imported," in table
 
 
+def test_neither_a_run_nor_an_import_is_overwritten_unasked(project, study):
+    """Nothing that was computed is lost to a verb's default."""
+    run = find_run(study, "vit", 0)
+    checkpoint = project / "best_model.ckpt"
+    torch.save(authors_state(build_model(run.variant, image_size=16)), checkpoint)
+    command = ("import", "vit", str(checkpoint), "--study", study)
+    assert reattn(project, *command).returncode == 0
+    done = reattn(project, *command)
+    assert done.returncode == 2
+    assert "--replace" in done.stderr
+    assert reattn(project, *command, "--replace").returncode == 0
+    done = reattn(project, "train", study, "vit")
+    assert done.returncode == 2
+    assert "imported weights" in done.stderr
+
+
 FAULTS = {
     "another variant": ("san-pairwise", "key"),
     "not a checkpoint": (None, "best_model.ckpt"),
@@ -99,6 +115,10 @@ BAD_COMMANDS = {
     "no arrays": (["figures", "tiny", "vit"], "extract the attention first"),
     "no such charts": (["charts", "tiny", "pies"], "known: diagrams"),
     "no checkpoint": (["import", "vit", "nowhere", "--study", "tiny"], "nowhere"),
+    "digits from a folder": (
+        ["prepare", "tiny", "--data-path", "."],
+        "from scikit-learn",
+    ),
     "no images": (["prepare", "tiny", "--data-path", "nowhere"], "nowhere"),
 }
 

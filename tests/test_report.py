@@ -185,7 +185,13 @@ def test_a_reduced_study_says_so_everywhere(built: Path) -> None:
 
 def test_a_full_study_does_not_call_itself_reduced(tmp_path: Path) -> None:
     """Without `reduced`, no sentence speaks of a reduced study."""
-    text = text_of(tmp_path, reduced=None)
+    text = text_of(
+        tmp_path,
+        reduced=None,
+        data={"source": "cifar10", "image_size": 32},
+        training={"device": "gpu", "wandb": "offline"},
+        overrides={},
+    )
     assert "reduced study" not in text
     assert "study is reduced" not in text
 
@@ -410,3 +416,24 @@ def test_plain_text_stays_plain(text: str, tmp_path: Path) -> None:
     body = page[page.index('<main id="content">') :]
     shown = [unescape(re.sub(r"<[^>]+>", "", part)) for part in body.split("<p>")[1:]]
     assert [" ".join(part.split()) for part in shown] == [text, text]
+
+
+def test_a_model_that_evaluation_mode_ruins_is_named(tmp_path: Path) -> None:
+    """Shared batch normalisation: the two accuracies stand side by side, explained."""
+    from reattn.report.models import Model
+
+    cells = {
+        "variant": "ha-san-patchwise",
+        "label": "HA-SAN",
+        "status": "ok",
+        "reason": "nothing is missing",
+        "accuracy_mean": "26.1",
+        "accuracy_ci_low": "25.2",
+        "accuracy_ci_high": "27.0",
+        "accuracy_authors_mean": "49.7",
+        "accuracy_best_eval_mean": "34.4",
+    }
+    assert Model(cells).modes_differ
+    assert Model(cells).both_modes == "49.70 and 34.40 %"
+    assert not Model(cells | {"accuracy_authors_mean": "35.0"}).modes_differ
+    assert not Model(cells | {"accuracy_authors_mean": "n/a"}).modes_differ

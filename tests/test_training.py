@@ -304,6 +304,39 @@ def test_a_torn_checkpoint_is_named_and_survived(tiny: str):
     assert metrics["status"] == "ok"
 
 
+@pytest.mark.parametrize("content", [b"", b"<html>", "a list", "no history"])
+def test_foreign_checkpoints_are_set_aside(tiny: str, content):
+    """Empty, not ours, or ours of another time: the run starts afresh."""
+    run = find_run(tiny, "vit", 0)
+    train_run(run)
+    checkpoint = run.work / "checkpoint.pt"
+    if isinstance(content, bytes):
+        checkpoint.write_bytes(content)
+    else:
+        state = checkpoints.load(checkpoint)
+        del state["history"]
+        torch.save([1] if content == "a list" else state, checkpoint)
+    with pytest.warns(UserWarning, match="starting afresh"):
+        metrics = train_run(run)
+    assert metrics["status"] == "ok"
+    assert (run.work / "checkpoint.pt.set-aside").exists()
+
+
+def test_looking_at_a_finished_run_does_not_change_where_it_came_from(
+    tiny: str, monkeypatch
+):
+    """Its commit is that of the process that trained it."""
+    from reattn.training import provenance
+
+    monkeypatch.setattr(provenance, "commit", lambda: "first")
+    run = find_run(tiny, "vit", 0)
+    train_run(run)
+    monkeypatch.setattr(provenance, "commit", lambda: "second")
+    metrics = train_run(run)
+    assert metrics["commit"] == "first"
+    assert [session["first_epoch"] for session in metrics["sessions"]] == [1]
+
+
 def test_a_checkpoint_holds_plain_values_only(tmp_path):
     """Case D14: what could not be loaded again is refused when it is saved."""
     for value in (np.float64(1.0), tmp_path, {"a": [np.int64(3)]}):
@@ -327,6 +360,8 @@ def test_a_loss_that_is_not_finite_ends_the_run_as_diverged(project):
         *("metrics.json", "model.pt", "history.csv", "predictions.npz", "status.json")
     }
     assert len(np.load(run.folder / "predictions.npz")["label"]) == 0
+    weights = checkpoints.load(run.folder / "model.pt")["model"]
+    assert all(torch.isfinite(value.float()).all() for value in weights.values())
 
 
 def test_a_diverged_step_leaves_the_weights_alone():
@@ -338,6 +373,37 @@ def test_a_diverged_step_leaves_the_weights_alone():
     with pytest.raises(DivergenceError):
         hungry_step(model, 4).take(torch.randn(4, 3, 4, 4), torch.zeros(4).long())
     assert torch.equal(model.norm.weight, before)
+
+
+def test_weights_that_break_after_the_last_loss_are_not_ok(tiny: str, monkeypatch):
+    """A finite loss says nothing of the step that follows it."""
+    run = find_run(tiny, "vit", 0)
+
+    def breaking(self, epoch, progress):
+        result = original(self, epoch, progress)
+        next(self.state.model.parameters()).data.fill_(float("inf"))
+        return result
+
+    original = loop.Loop._steps
+    monkeypatch.setattr(loop.Loop, "_steps", breaking)
+    assert train_run(run)["status"] == "diverged"
+
+
+class ShortOfMemory(nn.Module):
+    """A classifier that holds a limited number of images at once."""
+
+    def forward(self, pixels):
+        if len(pixels) > 40:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return pixels.mean((2, 3)).repeat(1, 4)[:, :10]
+
+
+def test_evaluation_that_runs_out_of_memory_takes_smaller_batches(tiny: str):
+    """In eval mode the batch changes nothing; in training mode it would."""
+    images = open_sets(find_run(tiny, "vit", 0), CPU).evaluation
+    outputs = log_probabilities(ShortOfMemory(), images, seed=0)
+    assert outputs.shape == (len(images), 10)
+    assert authors_accuracy(ShortOfMemory(), images, 64, seed=0) is None
 
 
 def test_the_authors_protocol_touches_nothing(tiny: str):

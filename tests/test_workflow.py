@@ -1,6 +1,7 @@
 """The workflow: what it would run and why, what it refuses, and a whole demo."""
 
 import csv
+import itertools
 import json
 import os
 import subprocess
@@ -95,6 +96,39 @@ def test_a_folder_study_asks_for_its_images(clone: Path):
     done = run_snakemake(clone, "-n", "--config", "study=cifar10-cpu")
     assert done.returncode != 0
     assert "data_path=PATH" in done.stdout + done.stderr
+
+
+def picture_folder(folder: Path, value: int) -> Path:
+    """A tiny tree of images of two classes."""
+    from PIL import Image
+
+    for part, name in itertools.product(("train", "test"), ("cat", "dog")):
+        (folder / part / name).mkdir(parents=True)
+        picture = Image.linear_gradient("L").resize((16, 16)).convert("RGB")
+        picture.putpixel((0, 0), (value, 0, 0))
+        picture.save(folder / part / name / "0.png")
+    return folder
+
+
+def test_another_data_path_is_noticed_and_the_last_one_remembered(tmp_path: Path):
+    """Prepared images are those that were asked for; asking once is enough."""
+    project = copy_project(tmp_path / "project")
+    first = picture_folder(tmp_path / "one", 10)
+    second = picture_folder(tmp_path / "two", 200)
+    study = project / "config" / "studies" / "demo.yaml"
+    study.write_text(
+        study.read_text().replace("source: digits", "source: image-folder")
+    )
+    facts = "results/demo/data/data.json"
+    done = run_snakemake(
+        *(project, "--cores", "1", facts, "--config", "study=demo"),
+        f"data_path={first}",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = planned(project, facts, "--config", "study=demo", f"data_path={first}")
+    assert told == planned(project, facts, "--config", "study=demo") == {}
+    jobs = planned(project, facts, "--config", "study=demo", f"data_path={second}")
+    assert jobs == {"prepare_data": 1, "total": 1}
 
 
 # A whole demo, run once

@@ -63,6 +63,25 @@ class Model:
         return numbers.percent(self.cells["accuracy_authors_mean"])
 
     @property
+    def modes_differ(self) -> bool:
+        """Whether training mode finds more than evaluation mode, clearly.
+
+        Clearly: by more than the width of the accuracy's interval.
+        """
+        training = self.number("accuracy_authors_mean")
+        evaluation = self.number("accuracy_best_eval_mean")
+        low, high = self._interval
+        if None in (training, evaluation, low, high):
+            return False
+        return training - evaluation > high - low
+
+    @property
+    def both_modes(self) -> str:
+        """Best accuracy in training mode, and in evaluation mode."""
+        evaluation = numbers.percent(self.cells["accuracy_best_eval_mean"])
+        return f"{self.authors} and {evaluation} %"
+
+    @property
     def published(self) -> str:
         """What the authors published."""
         return numbers.percent(self.cells["published_accuracy"])
