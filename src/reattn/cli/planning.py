@@ -1,9 +1,10 @@
 """What a study would cost, told before it starts."""
 
-import time
 from dataclasses import dataclass
 
+from reattn.cli.rates import card_rate, processor_rate
 from reattn.config.runs import Run, runs_of
+from reattn.config.studies import TrainingSettings
 from reattn.costs.memory import (
     estimate_training_flops,
     estimate_training_memory,
@@ -68,7 +69,7 @@ def plan_of(study: str) -> str:
         *_table(costs),
         f"  disk: {sum(cost.disk for cost in costs) / GIBIBYTE:.1f} GiB of weights and "
         "checkpoints, besides the images",
-        _time(settings.training.device, costs),
+        _time(settings.training, costs),
     ]
     return "\n".join(lines)
 
@@ -146,33 +147,23 @@ def _table(costs: list[Cost]) -> list[str]:
     ]
 
 
-def _time(device: str, costs: list[Cost]) -> str:
-    if device == "gpu":
-        return "  time: not estimated; the log of a run tells it after its first epoch"
-    rate = _matrix_product_rate()
-    seconds = sum(cost.operations for cost in costs) / (rate * EFFICIENCY)
-    if not seconds:
+def _time(training: TrainingSettings, costs: list[Cost]) -> str:
+    operations = sum(cost.operations for cost in costs)
+    on_card = training.device == "gpu"
+    rate = card_rate(training.precision) if on_card else processor_rate()
+    if rate is None:
+        return (
+            "  time: not estimated, since there is no GPU here to time; "
+            f"{operations:.1e} operations"
+        )
+    if not operations:
         return "  time: known once the images are prepared"
     return (
-        f"  time: about {_span(seconds)} of one core's work for training, at "
-        f"{EFFICIENCY:.0%} of the {rate / 1e9:.0f} GFLOP/s that a matrix product "
-        "reaches on it now; divide by the runs that go on at once"
+        f"  time: about {_span(operations / (rate * EFFICIENCY))} of one "
+        f"{'card' if on_card else 'core'}'s work for training, at {EFFICIENCY:.0%} of "
+        f"the {rate / 1e9:.0f} GFLOP/s that a matrix product reaches on it now; divide "
+        "by the runs that go on at once"
     )
-
-
-def _matrix_product_rate(side: int = 1024, repeats: int = 3) -> float:
-    """Operations a second of a matrix product on one thread."""
-    import numpy as np
-    from threadpoolctl import threadpool_limits
-
-    matrix = np.ones((side, side), dtype=np.float32)
-    with threadpool_limits(1):
-        matrix @ matrix
-        started = time.perf_counter()
-        for _ in range(repeats):
-            matrix @ matrix
-        elapsed = time.perf_counter() - started
-    return repeats * 2 * side**3 / elapsed
 
 
 def _span(seconds: float) -> str:
