@@ -74,6 +74,14 @@ REFUSED = {
     "repeated seed": ({"seeds": [1, 1]}, r"seeds repeat"),
     "nothing to train": ({"variants": []}, r"nothing to train"),
     "no reason": ({"validation": {"images": 0}}, r"no validation images need a reason"),
+    "a smaller study that does not say so": (
+        {"reduced": None},
+        r"differ from the report's: add `reduced:`",
+    ),
+    "a deviation of zero": (
+        changed(data={"std": [0.0, 0.1, 0.1]}),
+        r"data\.std\.0 = 0\.0",
+    ),
     "unknown source": (
         changed(data={"source": "mnist"}),
         r"data\.source = 'mnist'",
@@ -121,6 +129,18 @@ UNRESOLVED = {
     "patches that do not divide": (
         {"overrides": {"all": {"patch_size": 3}}},
         r"vit: patch_size = 3 does not divide 16x16 images; possible: 1, 2, 4, 8, 16",
+    ),
+    "a picture that is not there": (
+        {"attention": {"images": ["nofile.png"], "queries": [[3, 4]]}},
+        r"attention\.images: the file 'nofile\.png' does not exist",
+    ),
+    "a sample that is not one": (
+        {"attention": {"images": ["sample:moon.jpg"], "queries": [[3, 4]]}},
+        r"'sample:moon\.jpg' is not a sample\. Known: sample:china\.jpg",
+    ),
+    "unknown setting of a variant that is not trained": (
+        {"overrides": {"variants": {"resnet18": {"depth": 2}}}},
+        r"overrides of resnet18: .*depth is not a known key",
     ),
     "query outside": (
         {"attention": {"images": [0], "queries": [[3, 16]]}},
@@ -197,11 +217,9 @@ def test_the_fingerprint_knows_what_changes_numbers(project: Path):
     for block, keys in (
         ("training", {"threads": 2}),
         ("training", {"epochs": 3}),
-        ("data", {"image_size": 8}),
+        ("data", {"image_size": 32}),
     ):
         write_study(project, **changed(**{block: keys}))
-        if block == "data":
-            continue
         assert find_run(name, "vit", 0).fingerprint != before
 
 

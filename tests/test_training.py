@@ -571,7 +571,7 @@ def test_an_offline_run_can_be_read_back(project):
     prepare_data(name)
     run = find_run(name, "vit", 0)
     metrics = train_run(run)
-    (path,) = run.work.glob(f"wandb/{metrics['wandb_run']}/*.wandb")
+    (path,) = (project / metrics["wandb_run"]).glob("*.wandb")
     records = list(wandb_records(path))
     config = {
         item.key: item.value_json

@@ -11,7 +11,7 @@ from reattn.config.paths import data_folder, run_folder, work_folder
 from reattn.config.resolution import load_resolved, overrides_of
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
-from reattn.errors import ConfigError
+from reattn.errors import ReattnError
 
 FINGERPRINT_VERSION = 1  # raised when old results no longer mean the same
 
@@ -102,7 +102,8 @@ def find_run(name: str, variant_id: str, seed: int) -> Run:
     """One run of a study.
 
     Raises:
-        ConfigError: the study has no such run.
+        ConfigError: the study or a variant has faults.
+        ReattnError: the study has no such run.
     """
     runs = runs_of(name)
     for run in runs:
@@ -110,9 +111,7 @@ def find_run(name: str, variant_id: str, seed: int) -> Run:
             return run
     variants = ", ".join(dict.fromkeys(run.variant_id for run in runs))
     seeds = ", ".join(map(str, dict.fromkeys(run.seed for run in runs)))
-    raise ConfigError(
-        [
-            f"Study {name} has no run {variant_id} with seed {seed}. "
-            f"Its variants: {variants}. Its seeds: {seeds}."
-        ]
+    raise ReattnError(
+        f"Study {name} has no run {variant_id} with seed {seed}. Its variants: "
+        f"{variants}. Its seeds: {seeds}."
     )

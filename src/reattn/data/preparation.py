@@ -55,8 +55,9 @@ def _open_source(settings: DataSettings, path: Path | str | None) -> SourceImage
         return read_digits(size)
     if path is None:
         raise DataError(
-            f"The data source {settings.source} needs a folder or an archive: "
-            "--config data_path=PATH, or `path:` in the study's `data:` block."
+            f"The data source {settings.source} needs a folder or an archive: name it "
+            "with --data-path PATH. The official one: python -m reattn download "
+            "cifar-10-python.tar.gz"
         )
     path = Path(path).expanduser()
     if not path.exists():

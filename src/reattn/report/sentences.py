@@ -99,7 +99,7 @@ class Sentences:
                 "accuracy above that in evaluation mode by more than the width of its "
                 "interval."
             )
-        parts = [f"{model.name} ({model.both_modes})" for model in apart]
+        parts = [Markdown(f"{model.name} ({model.both_modes})") for model in apart]
         return Markdown(
             "Training mode and evaluation mode differ by more than the width of an "
             f"interval in {listing(parts)}; in brackets, the best evaluation in "

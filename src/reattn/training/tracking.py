@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
+from reattn.config.paths import shown
+
 log = logging.getLogger(__name__)
 
 PATIENCE = 60.0  # seconds that the tracker may take for one call
@@ -22,7 +24,7 @@ class Tracker:
     A run that is continued keeps its id, so that its parts become one run there.
 
     Attributes:
-        link: The run's address, or the name of its offline folder; None without one.
+        link: The run's address, or its offline folder; None without one.
 
     Args:
         mode: `off`, `offline` or `online`.
@@ -49,7 +51,7 @@ class Tracker:
             lambda: _start(mode, name, group, config, folder), "start"
         )
         if self._run is not None:
-            self.link = self._run.url or Path(self._run.dir).parent.name
+            self.link = self._run.url or shown(Path(self._run.dir).parent)
 
     def log(self, epoch: int, values: dict[str, float | None]) -> None:
         """Log one epoch's metrics; those that are None are left out."""
