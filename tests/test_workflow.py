@@ -98,6 +98,19 @@ def test_a_folder_study_asks_for_its_images(clone: Path):
     assert "data_path=PATH" in done.stdout + done.stderr
 
 
+def test_jobs_run_the_code_of_their_own_clone(tmp_path: Path):
+    """Another copy may be installed; the commit of a result is that of its clone."""
+    project = copy_project(tmp_path / "project")
+    main = project / "src" / "reattn" / "__main__.py"
+    main.write_text(f'print("code of this clone")\n{main.read_text()}')
+    target = "results/demo/data/data.json"
+    done = run_snakemake(
+        project, "--cores", "1", target, "--config", "study=demo", PYTHONPATH=""
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "code of this clone" in done.stdout + done.stderr
+
+
 def picture_folder(folder: Path, value: int) -> Path:
     """A tiny tree of images of two classes."""
     from PIL import Image

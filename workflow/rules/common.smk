@@ -7,7 +7,9 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 # A clone works without being installed, here and in every job.
-SOURCE = str(Path(workflow.basedir).parent / "src")
+# Started from Snakefile or from workflow/Snakefile, its folder is the project or below.
+BASE = Path(workflow.basedir)
+SOURCE = str(next(f / "src" for f in (BASE, BASE.parent) if (f / "src").is_dir()))
 sys.path.insert(0, SOURCE)
 QUOTED = shlex.quote(SOURCE).replace("{", "{{").replace("}", "}}")
 shell.prefix(f"export PYTHONPATH={QUOTED}; ")

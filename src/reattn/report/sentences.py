@@ -118,7 +118,7 @@ class Sentences:
         missing = [pair.name for pair in pairs if pair not in known]
         if not known:
             return Markdown("No pair of models has two accuracies to compare.")
-        text = self._gains_of(known)
+        text = self._gains_of(known) + self._caution(known)
         if missing:
             verb = "has" if len(missing) == 1 else "have"
             text += (
@@ -143,6 +143,19 @@ class Sentences:
             f"{escape(numbers.points(least))} and {escape(numbers.points(greatest))} "
             f"points. The two intervals do not overlap in {apart} of the "
             f"{len(compared)} pairs that have both."
+        )
+
+    def _caution(self, pairs: Sequence[Pair]) -> str:
+        """Where evaluation mode, not hierarchy, may explain a difference."""
+        models = self._context.models
+        ruined = [models[pair.id] for pair in pairs if models[pair.id].modes_differ]
+        if not ruined:
+            return ""
+        names = listing(model.name for model in ruined)
+        return (
+            f" Of these, {names} would be judged otherwise by the authors’ protocol: "
+            "in training mode the accuracy is higher by more than the width of its "
+            "interval, for the reason that the section on reproducibility gives."
         )
 
     def share(self, quantity: str, words: str) -> Markdown:
