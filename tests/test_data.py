@@ -245,7 +245,7 @@ def test_a_folder_without_train_is_explained(tmp_path):
 
 def test_a_missing_source_is_named(tmp_path):
     """No path and a wrong path are told apart."""
-    refused(FOLDER, tmp_path / "data", None, "data_path=PATH")
+    refused(FOLDER, tmp_path / "data", None, "--data-path PATH")
     refused(FOLDER, tmp_path / "data", tmp_path / "nowhere", "nowhere is missing")
 
 

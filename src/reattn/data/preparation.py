@@ -56,8 +56,8 @@ def _open_source(settings: DataSettings, path: Path | str | None) -> SourceImage
     if path is None:
         raise DataError(
             f"The data source {settings.source} needs a folder or an archive: name it "
-            "with --data-path PATH. The official one: python -m reattn download "
-            "cifar-10-python.tar.gz"
+            "with --data-path PATH. CIFAR-10's own archive comes with: python -m "
+            "reattn download cifar-10-python.tar.gz"
         )
     path = Path(path).expanduser()
     if not path.exists():
