@@ -14,13 +14,10 @@ from reattn.tables import make_tables
 
 LIMIT = 10 * 2**20
 KINDS = {".csv", ".json", ".html", ".pdf", ".md"}
-COMMITTED = sorted(
-    path.name for path in (ROOT / "results").glob("*") if path.name != "demo"
-)
 
 
-def committed_files(study: str) -> list[Path]:
-    """What git keeps of a study; in a copy without git, what its rules let through."""
+def committed_files(study: str = "") -> list[Path]:
+    """What git keeps of results, or of one study's."""
     listed = subprocess.run(
         ["git", "ls-files", f"results/{study}"],
         cwd=ROOT,
@@ -28,6 +25,9 @@ def committed_files(study: str) -> list[Path]:
         text=True,
     )
     return [ROOT / line for line in listed.stdout.splitlines()]
+
+
+COMMITTED = sorted({path.relative_to(ROOT).parts[1] for path in committed_files()})
 
 
 def test_a_study_on_real_images_is_there():
