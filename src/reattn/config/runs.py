@@ -47,6 +47,11 @@ class Run:
         """Where the prepared images lie."""
         return data_folder(self.study_name)
 
+    def epoch_images(self, available: int) -> int:
+        """Training images an epoch, of those that there are."""
+        asked = self.study.training.epoch_images
+        return available if asked == "all" else asked
+
     @property
     def name(self) -> str:
         """The run's name in logs and trackers."""

@@ -77,8 +77,7 @@ class Loop:
     @property
     def epoch_images(self) -> int:
         """Training images that an epoch shows."""
-        asked = self.run.study.training.epoch_images
-        return len(self.sets.train) if asked == "all" else asked
+        return self.run.epoch_images(len(self.sets.train))
 
     def _require_finite_weights(self, epoch: int) -> None:
         """The last step of an epoch may break weights without breaking its loss."""

@@ -97,8 +97,7 @@ def _accuracies(
 
 
 def _effort(run: Run, state: TrainingState, sets: Sets) -> dict[str, Any]:
-    asked = run.study.training.epoch_images
-    epoch_images = len(sets.train) if asked == "all" else asked
+    epoch_images = run.epoch_images(len(sets.train))
     seconds = sum(epoch.seconds for epoch in state.history)
     passes = state.epoch * epoch_images
     parameters = [p for p in state.model.parameters() if p.requires_grad]
