@@ -13,6 +13,7 @@ from packaging.utils import canonicalize_name
 # Import names that differ from their package's name.
 PACKAGES = {
     "PIL": "pillow",
+    "pynvml": "nvidia-ml-py",
     "pypandoc": "pypandoc-binary",
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",

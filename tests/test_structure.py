@@ -11,7 +11,18 @@ from conftest import ROOT
 SOURCE = ROOT / "src" / "reattn"
 # A part may import those before it, never those after it.
 FLOW = (
-    *("errors", "files", "config", "costs", "data", "models", "training"),
+    *(
+        "errors",
+        "files",
+        "processes",
+        "code",
+        "config",
+        "costs",
+        "cards",
+        "data",
+        "models",
+        "training",
+    ),
     *("measure", "attention", "figures", "tables", "report", "cli"),
 )
 # Parts that go between two others without knowing each other.
@@ -53,7 +64,13 @@ def test_every_part_has_its_place_in_the_flow():
 @pytest.mark.parametrize(
     "module",
     [
-        *("reattn", "reattn.config.runs", "reattn.costs.memory", "reattn.cli.main"),
+        *(
+            "reattn",
+            "reattn.config.runs",
+            "reattn.costs.memory",
+            "reattn.costs.requests",
+            "reattn.cli.main",
+        ),
         *("reattn.figures.study", "reattn.tables", "reattn.report.build"),
         *("reattn.cli.planning", "reattn.data.preparation"),
     ],

@@ -1,24 +1,25 @@
 """What a study would cost, told before it starts."""
 
+from collections import Counter
 from dataclasses import dataclass
 
+from reattn.cards import Card, visible_cards
 from reattn.cli.rates import card_rate, processor_rate
 from reattn.config.runs import Run, runs_of
 from reattn.config.studies import TrainingSettings
-from reattn.costs.memory import (
-    estimate_training_flops,
-    estimate_training_memory,
-    largest_micro_batch,
-)
 from reattn.costs.parameters import parameters_by_formula
-from reattn.files import read_json
-from reattn.training.limits import CPU_BYTES
+from reattn.costs.runs import (
+    CLASSES,
+    epoch_images,
+    micro_batch,
+    operations,
+    step_memory,
+)
+from reattn.training.limits import card_bytes
 
 # Share of a plain matrix product's rate that training steps reach, measured over
 # the report's variants on one CPU thread; they lie between 0.1 and 0.6.
 EFFICIENCY = 0.3
-CLASSES = 10
-TRAIN_IMAGES = {"digits": 1_437, "cifar10": 50_000}  # before the data is prepared
 GIBIBYTE = 2**30
 
 
@@ -54,18 +55,22 @@ def plan_of(study: str) -> str:
 
     Raises:
         ConfigError: the study or a variant has faults.
+        DeviceError: which cards are visible cannot be known.
     """
     runs = runs_of(study)
     settings = runs[0].study
+    on_card = settings.training.device == "gpu"
+    cards = visible_cards() if on_card else []
     by_variant: dict[str, list[Run]] = {}
     for run in runs:
         by_variant.setdefault(run.variant_id, []).append(run)
-    costs = [_cost(group) for group in by_variant.values()]
+    costs = [_cost(group, card_bytes(cards)) for group in by_variant.values()]
     lines = [
         f"Plan of study {study}: {settings.title}",
         *([f"  reduced: {settings.reduced}"] if settings.reduced else []),
         f"  {len(runs)} runs of {len(costs)} variants, {_passes(costs)}, "
         f"on {settings.training.device}, {settings.training.precision}",
+        *([_cards(cards)] if on_card else []),
         *_table(costs),
         f"  disk: {sum(cost.disk for cost in costs) / GIBIBYTE:.1f} GiB of weights and "
         "checkpoints, besides the images",
@@ -74,50 +79,34 @@ def plan_of(study: str) -> str:
     return "\n".join(lines)
 
 
-def _cost(runs: list[Run]) -> Cost:
+def _cost(runs: list[Run], available: int | None) -> Cost:
     run = runs[0]
-    model, size = run.variant.model, run.study.data.image_size
-    training, budget = run.study.training, run.budget
-    passes = _epoch_images(run) * budget.last_epoch
-    micro_batch = _micro_batch(run)
-    parameters = parameters_by_formula(model, size, CLASSES)
+    size, budget = run.study.data.image_size, run.budget
+    parameters = parameters_by_formula(run.variant.model, size, CLASSES)
     return Cost(
         variant_id=run.variant_id,
         runs=len(runs),
         epochs=budget.last_epoch,
-        passes=passes,
-        micro_batch=micro_batch,
+        passes=epoch_images(run) * budget.last_epoch,
+        micro_batch=micro_batch(run, available),
         batch=budget.batch,
-        memory=estimate_training_memory(
-            model, size, CLASSES, micro_batch, training.precision
-        ),
-        operations=len(runs) * passes * estimate_training_flops(model, size, CLASSES),
+        memory=step_memory(run, available),
+        operations=len(runs) * operations(run),
         disk=len(runs) * 3 * 4 * parameters,  # weights; weights and momentum again
     )
 
 
-def _epoch_images(run: Run) -> int:
-    """Training images an epoch; 0 where the data is not known yet."""
-    if run.study.training.epoch_images != "all":
-        return run.study.training.epoch_images
-    facts = run.data / "data.json"
-    if facts.exists():
-        images = read_json(facts)["counts"]["train"]
-    else:
-        images = TRAIN_IMAGES.get(run.study.data.source, 0)
-    return max(0, images - run.study.validation.images)
-
-
-def _micro_batch(run: Run) -> int:
-    training, batch = run.study.training, run.budget.batch
-    if training.micro_batch != "auto":
-        return min(training.micro_batch, batch)
-    if training.device == "gpu":
-        return batch
-    size = run.study.data.image_size
-    return largest_micro_batch(
-        run.variant.model, size, CLASSES, batch, CPU_BYTES, training.precision
-    )
+def _cards(cards: list[Card]) -> str:
+    """What runs on how many cards, and whose memory the batches are split for."""
+    if not cards:
+        return "  cards: none visible here; every batch is assumed to fit whole"
+    models = Counter(card.model for card in cards)
+    listed = "; ".join(f"{count} x {model}" for model, count in models.items())
+    most = "1 run" if len(cards) == 1 else f"{len(cards)} runs"
+    line = f"  cards: {listed}; at most {most} at once (--resources gpu={len(cards)})"
+    if card_bytes(cards) is None:
+        return f"{line}; memory not known, so every batch is assumed to fit whole"
+    return f"{line}; batches are split for the smallest"
 
 
 def _passes(costs: list[Cost]) -> str:

@@ -17,6 +17,9 @@ WEIGHTS_GRADIENT_MOMENTUM = 3
 STEP = 4  # the update also holds the gradient with weight decay added
 FLOWING = 0.15  # gradients under way, of the activations; 0.03 to 0.12 was measured
 FORWARD_AND_BACKWARD = 3  # backward: gradients of the inputs and of the weights
+# Memory that a step may take on a CPU; fixed, so that the micro-batch does not depend
+# on the machine.
+CPU_BYTES = 4 * 2**30
 
 
 def estimate_training_flops(

@@ -59,7 +59,10 @@ def measure_study(
 
 
 def _write_rows(path: Path, rows: list[Row]) -> None:
-    with written_whole(path) as temporary, temporary.open("w", newline="") as file:
+    with (
+        written_whole(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
         writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

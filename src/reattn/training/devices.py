@@ -1,17 +1,24 @@
 """The device of a run, its threads and its arithmetic."""
 
 import contextlib
+import logging
 import os
 from collections.abc import Callable
 
 import torch
 
+from reattn.cards import Card, held, hold_card
 from reattn.config.studies import TrainingSettings
 from reattn.errors import DeviceError
+
+log = logging.getLogger(__name__)
 
 
 def use_device(training: TrainingSettings) -> torch.device:
     """Set threads, determinism and arithmetic; return the device to train on.
+
+    For a GPU study, one card is held from here to the end of the process; the call
+    waits while all are held by others. A pretended card is the CPU.
 
     Raises:
         DeviceError: the study needs a GPU and torch cannot use one.
@@ -27,9 +34,43 @@ def use_device(training: TrainingSettings) -> torch.device:
     torch.backends.cudnn.allow_tf32 = tf32
     if training.device == "cpu":
         return torch.device("cpu")
+    return _card_of_its_own()
+
+
+def _card_of_its_own() -> torch.device:
+    if held() is None and torch.cuda.is_initialized():
+        raise DeviceError(
+            "CUDA was started before a card was held, so that it may be using another "
+            "process's card. Call use_device before anything else uses the GPU."
+        )
+    card = hold_card()
+    if card is not None and card.pretended:
+        return torch.device("cpu")
     if not torch.cuda.is_available():
         raise DeviceError(no_gpu_message())
+    if card is None:
+        log.warning(
+            "torch finds a GPU that NVIDIA's library does not list: it cannot be held, "
+            "so run one GPU job at a time"
+        )
+    else:
+        _require_torch_uses(card)
     return torch.device("cuda", 0)
+
+
+def _require_torch_uses(card: Card) -> None:
+    """Start CUDA, which sees the card that is held and no other."""
+    try:
+        torch.cuda.init()
+        count = torch.cuda.device_count()
+    except RuntimeError as fault:
+        problem = str(fault).splitlines()[0]
+        raise DeviceError(f"CUDA cannot use the card {card}: {problem}") from None
+    if count != 1:
+        raise DeviceError(
+            f"CUDA sees {count} cards and not {card.id} alone, which this process "
+            "holds: something asked CUDA for its cards before a card was held."
+        )
 
 
 def no_gpu_message() -> str:

@@ -2,11 +2,10 @@
 
 import torch
 
+from reattn.cards import eligible_cards
 from reattn.config.runs import Run
-from reattn.costs.memory import largest_micro_batch
-from reattn.training.limits import CPU_BYTES
-
-CARD_SHARE = 0.8  # of a card's memory; the rest is the framework's and fragments
+from reattn.costs.memory import CPU_BYTES, largest_micro_batch
+from reattn.training.limits import card_bytes, share_of
 
 
 def micro_batch_for(
@@ -36,4 +35,7 @@ def micro_batch_for(
 def _available_bytes(device: torch.device) -> int:
     if device.type == "cpu":
         return CPU_BYTES
-    return int(CARD_SHARE * torch.cuda.get_device_properties(device).total_memory)
+    known = card_bytes(eligible_cards())
+    if known is not None:
+        return known
+    return share_of(torch.cuda.get_device_properties(device).total_memory)

@@ -1,6 +1,5 @@
 """Where a run's numbers came from."""
 
-import hashlib
 import platform
 import subprocess
 from importlib.metadata import version
@@ -9,15 +8,10 @@ from typing import Any
 
 import torch
 
+from reattn.cards import held
+from reattn.code import code_hash
 from reattn.config.paths import project_root
 
-CODE = (
-    "config",
-    "costs",
-    "data",
-    "models",
-    "training",
-)  # packages that can change a run's numbers
 PACKAGES = ("numpy", "torch", "torchvision", "pillow", "scikit-learn")
 
 
@@ -33,16 +27,6 @@ def commit() -> str | None:
     return done.stdout.strip() or None
 
 
-def code_hash() -> str:
-    """A digest of the source of everything that can change a run's numbers."""
-    package = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(path for part in CODE for path in package.glob(f"{part}/*.py")):
-        digest.update(path.relative_to(package).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that do the arithmetic."""
     return {
@@ -55,6 +39,9 @@ def device_name(device: torch.device) -> str:
     """The processor or card, by its maker's name."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
+    card = held()
+    if card is not None and card.pretended:
+        return f"{cpu_name()}, in place of the pretended card {card.id}"
     return cpu_name()
 
 
@@ -75,11 +62,11 @@ def _determinism() -> str:
     return "on where torch has them" if warned else "on"
 
 
-def provenance(device: torch.device) -> dict[str, Any]:
-    """Everything above, as metrics.json keeps it."""
+def provenance(device: torch.device, family: str) -> dict[str, Any]:
+    """Everything above, as metrics.json keeps it, for models of a family."""
     return {
         "commit": commit(),
-        "code_hash": code_hash(),
+        "code_hash": code_hash(family),
         "versions": versions(),
         "device": device_name(device),
         "device_type": device.type,

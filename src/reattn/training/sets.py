@@ -6,8 +6,10 @@ import numpy as np
 import torch
 
 from reattn.config.runs import Run
-from reattn.data import Dataset, open_data
+from reattn.data.dataset import Dataset, open_data
+from reattn.data.facts import REMEDY
 from reattn.data.fit import require_fit
+from reattn.errors import DataError
 from reattn.training.batches import Images
 from reattn.training.randomness import derived_seed
 
@@ -41,6 +43,7 @@ def open_sets(run: Run, device: torch.device) -> Sets:
         ConfigError: the study asks for more images than there are.
     """
     dataset = open_data(run.data, verify_images=True)
+    _require_labels(run, dataset)
     require_fit(run.study_name, run.study, dataset)
     held_out = run.study.validation.images
     kept, validation = _split(len(dataset.train_labels), held_out)
@@ -55,6 +58,16 @@ def open_sets(run: Run, device: torch.device) -> Sets:
         test=test,
         dataset=dataset,
     )
+
+
+def _require_labels(run: Run, dataset: Dataset) -> None:
+    """Refuse a label that names no class: on a card it would end the whole process."""
+    for labels in (dataset.train_labels, dataset.test_labels):
+        if labels.min() < 0 or labels.max() >= len(dataset.classes):
+            raise DataError(
+                f"{run.data} holds labels from {labels.min()} to {labels.max()} of "
+                f"{len(dataset.classes)} classes. {REMEDY}"
+            )
 
 
 def _on_device(
