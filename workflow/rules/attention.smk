@@ -2,7 +2,7 @@ rule save_attention:
     input:
         weights=variant_files("model.pt"),
         status=variant_files("status.json"),
-        facts=f"{RESULTS}/data/data.json",
+        facts=ancient(f"{RESULTS}/data/data.json"),
         images=ancient(f"{RESULTS}/data/images.npy"),
         labels=ancient(f"{RESULTS}/data/labels.npy"),
         pictures=attention_pictures(),
@@ -12,6 +12,9 @@ rule save_attention:
         f"{RESULTS}/logs/save_attention/{{variant}}.log",
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=lambda wildcards, attempt: 3_000 * min(attempt, 3),
+        runtime=60,
     params:
         study=STUDY,
         attention=SETTINGS.attention.model_dump(),

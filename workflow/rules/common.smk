@@ -5,22 +5,42 @@ import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 # A clone works without being installed, here and in every job.
 # Started from Snakefile or from workflow/Snakefile, its folder is the project or below.
 BASE = Path(workflow.basedir)
 SOURCE = str(next(f / "src" for f in (BASE, BASE.parent) if (f / "src").is_dir()))
 sys.path.insert(0, SOURCE)
-QUOTED = shlex.quote(SOURCE).replace("{", "{{").replace("}", "}}")
-shell.prefix(f"export PYTHONPATH={QUOTED}; ")
 
+
+def quoted(*words):
+    """Words of a shell command, safe from the shell and from Snakemake's braces."""
+    return shlex.join(map(str, words)).replace("{", "{{").replace("}", "}}")
+
+
+# A job ends when the process that started it is gone: the shell's parent.
+shell.prefix(f"export PYTHONPATH={quoted(SOURCE)}; export REATTN_PARENT=$PPID; ")
+
+from reattn.cards import slots_message
+from reattn.config.freshness import data_changed, setting_changes
+from reattn.config.invocation import require_sound_call
+from reattn.config.occupation import occupy
 from reattn.config.runs import runs_of
+from reattn.costs.requests import limits_from, memory_request, runtime_request
+from reattn.data.digest import source_digest
 from reattn.data.locations import source_path
 from reattn.errors import ReattnError
+from reattn.tables.run_files import read_object
 
 STUDY = config["study"]
 RESULTS = f"results/{STUDY}"
 CHARTS = ("diagrams", "curves", "comparison")
+PREPARED = [f"{RESULTS}/data/{n}" for n in ("data.json", "images.npy", "labels.npy")]
+RUN_FILES = (
+    *("metrics.json", "model.pt", "history.csv", "predictions.npz"),
+    "status.json",  # written last
+)
 
 
 def or_stop(call, *arguments):
@@ -32,13 +52,26 @@ def or_stop(call, *arguments):
 
 
 RUNS = or_stop(runs_of, STUDY)
+LIMITS = or_stop(limits_from, config)
 SETTINGS = RUNS[0].study
 VARIANTS = list(dict.fromkeys(run.variant_id for run in RUNS))
 NEEDS_GPU = SETTINGS.training.device == "gpu"
+SLOTS = {name: slot.value for name, slot in workflow.global_resources.items()}
+if workflow.is_main_process:
+    or_stop(lambda: require_sound_call(config, SLOTS, needs_gpu=NEEDS_GPU))
 ARCHIVE = f"{RESULTS}/data/cifar-10-python.tar.gz"
 IMAGES = or_stop(source_path, STUDY, SETTINGS.data, config.get("data_path"))
+FACTS, _ = read_object(Path(PREPARED[0]))
+# What a given source holds; where it is gone, what it held.
+DIGEST = FACTS.get("source_digest") if IMAGES else None
+if IMAGES and Path(IMAGES).exists():
+    DIGEST = or_stop(source_digest, IMAGES)
 if IMAGES is None and SETTINGS.data.source == "cifar10":
     IMAGES = ARCHIVE
+DATA_OPTION = quoted("--data-path", IMAGES) if IMAGES else ""
+NEW_IMAGES = None not in (DIGEST, FACTS.get("source_digest")) and (
+    DIGEST != FACTS["source_digest"]
+)
 
 
 def get_run(wildcards):
@@ -90,11 +123,6 @@ def attention_pictures():
     return [file for file in files if not file.startswith("sample:")]
 
 
-def every_core(wildcards):
-    """All cores that this call may use, so that no other job runs meanwhile."""
-    return workflow.cores or SETTINGS.training.threads
-
-
 def source_files(*parts):
     """Source files that a cheap job depends on; compared by content."""
     return [str(path) for part in parts for path in sorted(Path().glob(part))]
@@ -106,24 +134,3 @@ def report_files():
         f"{RESULTS}/report/{name}"
         for name in ("report.html", "report.pdf", "report.md", "manifest.json")
     ]
-
-
-def say(command):
-    """Run a verb of reattn for what it prints."""
-    return subprocess.run(
-        [sys.executable, "-m", "reattn", *shlex.split(command)],
-        env=os.environ | {"PYTHONPATH": SOURCE},
-    )
-
-
-def start_of_work():
-    """Print the plan; stop at once where a GPU is needed and none is there.
-
-    On a cluster the submitting host may have no GPU; there each job looks itself.
-    """
-    jobs = [job.name for job in workflow.dag.needrun_jobs()]
-    if "train_model" not in jobs:
-        return
-    if NEEDS_GPU and workflow.local_exec and say("check-gpu").returncode:
-        raise WorkflowError(f"Study {STUDY} cannot train here; nothing was started.")
-    say(f"plan {STUDY}")

@@ -14,6 +14,7 @@ rule download_data:
 
 rule prepare_data:
     input:
+        if_new_images,
         archive=ancient(ARCHIVE if IMAGES == ARCHIVE else []),
     output:
         images=f"{RESULTS}/data/images.npy",
@@ -23,11 +24,15 @@ rule prepare_data:
         f"{RESULTS}/logs/prepare_data.log",
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=lambda wildcards, attempt: 3_000 * min(attempt, 3),
+        runtime=120,
     params:
         study=STUDY,
         settings=SETTINGS.data.model_dump(exclude={"path", "note"}),
-        path=["--data-path", IMAGES] if IMAGES else [],
+        source=DIGEST,
     message:
         "Preparing the images of study {params.study}."
     shell:
-        "python -m reattn prepare {params.study:q} {params.path:q} 2> {log:q}"
+        # The place of the images is no param: what counts is what they are.
+        f"python -m reattn prepare {{params.study:q}} {DATA_OPTION} 2> {{log:q}}"

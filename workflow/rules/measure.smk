@@ -2,7 +2,7 @@
 # all of them, which takes every core.
 rule measure_models:
     input:
-        facts=f"{RESULTS}/data/data.json",
+        facts=PREPARED[0] if NEW_IMAGES else ancient(PREPARED[0]),
     output:
         table=f"{RESULTS}/measure/measurements.csv",
         conditions=f"{RESULTS}/measure/measurements.json",
@@ -13,8 +13,11 @@ rule measure_models:
     threads: every_core
     resources:
         gpu=int(NEEDS_GPU),
+        mem_mb=memory_of_any,
+        runtime=120,
     params:
         study=STUDY,
+        image_size=SETTINGS.data.image_size,
         models={run.variant_id: run.variant.model.model_dump() for run in RUNS},
         measurement=SETTINGS.measurement.model_dump(),
         device=SETTINGS.training.device,

@@ -101,4 +101,4 @@ rule write_report:
     message:
         "Typesetting the report of study {params.study}."
     shell:
-        "python -m reattn report {params.study:q} 2> {log:q}"
+        "python -m reattn report {params.study:q} --no-refresh 2> {log:q}"

@@ -1,8 +1,6 @@
 rule train_model:
     input:
-        facts=f"{RESULTS}/data/data.json",
-        images=ancient(f"{RESULTS}/data/images.npy"),
-        labels=ancient(f"{RESULTS}/data/labels.npy"),
+        images_to_train_on,
     output:
         metrics=f"{RESULTS}/runs/{{variant}}/seed{{seed}}/metrics.json",
         model=f"{RESULTS}/runs/{{variant}}/seed{{seed}}/model.pt",
@@ -16,6 +14,8 @@ rule train_model:
     threads: SETTINGS.training.threads
     resources:
         gpu=int(NEEDS_GPU),
+        mem_mb=memory_of,
+        runtime=runtime_of,
     params:
         study=STUDY,
         fingerprint=lambda wildcards: get_run(wildcards).fingerprint,
@@ -23,4 +23,4 @@ rule train_model:
         "Training {wildcards.variant}, seed {wildcards.seed}."
     shell:
         "python -m reattn train {params.study:q} {wildcards.variant}"
-        " --seed {wildcards.seed} 2>> {log:q}"
+        " --seed {wildcards.seed} 2> {log:q}"

@@ -64,10 +64,12 @@ class Run:
         A label, the table order, the tracker and the place of the data are not
         among them; the data's own checksum is recorded beside it.
         """
-        text = json.dumps(self._settings(), sort_keys=True)
+        text = json.dumps(self.settings, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def _settings(self) -> dict[str, Any]:
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Every setting that decides the run's numbers."""
         data = self.study.data.model_dump(exclude={"path", "note"})
         training = self.study.training.model_dump(exclude={"wandb", "epochs", "batch"})
         return {

@@ -1,5 +1,6 @@
 """The one step that turns a source of images into files that every run opens."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from reattn.config.studies import DataSettings
 from reattn.data.dataset import IMAGES, LABELS, array_checksum
+from reattn.data.digest import source_digest
 from reattn.data.facts import FACTS
 from reattn.data.source import SourceImages
 from reattn.errors import DataError
@@ -17,7 +19,10 @@ _CHUNK = 4096
 
 
 def prepare(
-    settings: DataSettings, destination: Path | str, path: Path | str | None = None
+    settings: DataSettings,
+    destination: Path | str,
+    path: Path | str | None = None,
+    check: Callable[[int, int], None] | None = None,
 ) -> None:
     """Write images.npy, labels.npy and data.json, or nothing.
 
@@ -28,12 +33,17 @@ def prepare(
         settings: The `data:` block of a study.
         destination: Folder to write into.
         path: Folder or archive of the source; wins over `settings.path`.
+        check: Called with the numbers of training and test images before anything
+            is written; what it raises leaves the folder as it was.
 
     Raises:
         DataError: the source is missing, broken or refused.
     """
     destination = Path(destination)
-    source = _open_source(settings, path or settings.path)
+    path = path or settings.path
+    source = _open_source(settings, path)
+    if check:
+        check(source.train_count, len(source.labels) - source.train_count)
     with (
         written_whole(destination / FACTS) as facts_file,
         written_whole(destination / LABELS) as labels_file,
@@ -42,7 +52,7 @@ def prepare(
         images = _write_images(images_file, source, settings.image_size)
         with labels_file.open("wb") as file:
             np.save(file, source.labels, allow_pickle=False)
-        write_json(facts_file, _facts(settings, source, images))
+        write_json(facts_file, _facts(settings, source, images, path))
         # A kill between the renames must not leave old facts beside new images.
         (destination / FACTS).unlink(missing_ok=True)
 
@@ -89,7 +99,10 @@ def _write_images(path: Path, source: SourceImages, size: int) -> NDArray[np.uin
 
 
 def _facts(
-    settings: DataSettings, source: SourceImages, images: NDArray[np.uint8]
+    settings: DataSettings,
+    source: SourceImages,
+    images: NDArray[np.uint8],
+    path: Path | str | None,
 ) -> dict[str, Any]:
     mean, std = channel_statistics(images[: source.train_count])
     mean, std = settings.mean or mean, settings.std or std
@@ -108,6 +121,7 @@ def _facts(
         "mean": list(mean),
         "std": list(std),
         **source.facts(),
+        "source_digest": source_digest(path) if path else None,
         "checksum": array_checksum(images, source.labels),
         "labels_checksum": array_checksum(source.labels),
     }

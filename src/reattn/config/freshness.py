@@ -1,0 +1,61 @@
+"""Whether a finished run is what its study asks for now."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reattn.code import code_hash
+from reattn.config.runs import Run
+
+
+def setting_changes(run: Run, metrics: Mapping[str, Any]) -> list[str]:
+    """What the study sets differently from when a run was trained.
+
+    Args:
+        run: The run, with the settings of today.
+        metrics: The content of its metrics.json.
+
+    Returns:
+        A text a setting, such as "recipe.epochs was 100, is 300"; empty where the
+        fingerprints agree.
+    """
+    recorded = metrics.get("fingerprint")
+    if recorded in (None, run.fingerprint):
+        return []
+    before = metrics.get("settings")
+    if not isinstance(before, dict):
+        return ["other settings"]
+    return list(_differences(before, run.settings)) or ["other settings"]
+
+
+def _differences(before: Any, now: Any, place: str = "") -> Iterator[str]:
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in dict.fromkeys([*now, *before]):
+            inner = f"{place}.{key}" if place else key
+            yield from _differences(before.get(key), now.get(key), inner)
+    elif _plain(before) != _plain(now):
+        yield f"{place} was {_plain(before)}, is {_plain(now)}"
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON gives it back, in which pairs are lists."""
+    return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def data_changed(metrics: Mapping[str, Any], checksum: str | None) -> bool:
+    """Whether a run saw other images than those that are prepared now.
+
+    Args:
+        metrics: The content of its metrics.json.
+        checksum: That of the prepared images; None while there are none.
+    """
+    recorded = metrics.get("data_checksum")
+    return None not in (recorded, checksum) and recorded != checksum
+
+
+def code_changed(run: Run, metrics: Mapping[str, Any]) -> bool:
+    """Whether any epoch of a run was trained by other code than today's."""
+    today = code_hash(run.variant.model.family)
+    sessions = metrics.get("sessions")
+    parts = [metrics, *(sessions if isinstance(sessions, list) else [])]
+    recorded = [part.get("code_hash") for part in parts if isinstance(part, dict)]
+    return any(value not in (None, today) for value in recorded)

@@ -1,0 +1,43 @@
+# What is done before the first job and after the last.
+
+
+def say(command):
+    """Run a verb of reattn for what it prints."""
+    return subprocess.run(
+        [sys.executable, "-m", "reattn", *shlex.split(command)],
+        env=os.environ | {"PYTHONPATH": SOURCE},
+    )
+
+
+def start_of_work():
+    """Print the plan; stop at once where a GPU is needed and none is there.
+
+    On a cluster the submitting host may have no GPU; there each job looks itself.
+    """
+    or_stop(occupy, STUDY)
+    jobs = [job.name for job in workflow.dag.needrun_jobs()]
+    if "train_model" not in jobs:
+        return
+    if NEEDS_GPU and workflow.local_exec:
+        if say("check-gpu").returncode:
+            raise WorkflowError(
+                f"Study {STUDY} cannot train here; nothing was started."
+            )
+        limit_gpu_jobs()
+    say(f"plan {STUDY}")
+
+
+def limit_gpu_jobs():
+    """One GPU job at a time where no number is given; tell when cards are too few."""
+    if "gpu" not in SLOTS:
+        logger.info("No number of GPUs is given: one GPU job at a time.")
+        workflow.register_resource("gpu", 1)
+    if message := or_stop(slots_message, SLOTS.get("gpu", 1)):
+        logger.info(message)
+
+
+def end_after_failure():
+    """Report what there is; the next call goes on with what failed."""
+    if any(Path(RESULTS).glob("runs/*/*/status.json")):
+        logger.info("Some jobs failed. Reporting what there is.")
+        say(f"report {STUDY}")
