@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from reattn.code import code_hash
+from reattn.config import load_variant
 from reattn.config.resolution import resolve_variants
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
@@ -75,7 +77,7 @@ def write_run(
         "micro_batch": 100,
         "batch_normalisation_note": None,
         "commit": "0123456789abcdef0123456789abcdef01234567",
-        "code_hash": "89abcdef01234567",
+        "code_hash": code_hash(load_variant(variant).model.family),
         "data_checksum": "fedcba9876543210" * 4,
         "data_source": "digits",
         "wandb_run": f"results/{NAME}/wandb/offline-run-{variant}-{seed}",

@@ -54,7 +54,8 @@ def test_tables_are_what_the_runs_give(study: str, tmp_path: Path):
             ignore=shutil.ignore_patterns("*.npz", "*.npy", "*.pt", "*.gz"),
         )
     settings, variants = load_resolved(study)
-    make_tables(settings, variants, tmp_path)
+    # By the code of their own time; today's marks them stale when it has changed.
+    make_tables(settings, variants, tmp_path, check_code=False)
     tables = sorted((source / "tables").glob("*.csv"))
     assert len(tables) == 5
     for table in tables:

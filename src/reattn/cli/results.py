@@ -1,14 +1,19 @@
-"""Verbs that gather results: tables, report."""
+"""Verbs that gather results: tables, report, retry."""
+
+from typing import Annotated
 
 import typer
 
 from reattn.cli.arguments import StudyName
+
+CHARTS = ("diagrams", "curves", "comparison")
 
 
 def register(app: typer.Typer) -> None:
     """Add the verbs to the command line."""
     app.command()(tables)
     app.command()(report)
+    app.command()(retry)
 
 
 def tables(study: StudyName) -> None:
@@ -24,12 +29,51 @@ def tables(study: StudyName) -> None:
     make_tables(settings, variants, results_folder(study))
 
 
-def report(study: StudyName) -> None:
-    """Typeset the report from tables and figures, as they are.
+def report(
+    study: StudyName,
+    refresh: Annotated[
+        bool,
+        typer.Option(help="Make tables and charts anew from what is there."),
+    ] = True,
+) -> None:
+    """Typeset the report from what exists, whatever is missing.
 
     Reads results/STUDY and report/; writes results/STUDY/report/report.md,
-    report.html, report.pdf and manifest.json.
+    report.html, report.pdf and manifest.json, and before them tables and charts.
+    What is missing says so, with its reason.
     """
+    from reattn.figures.study import draw_charts
     from reattn.report import build_report
 
+    if refresh:
+        tables(study)
+        for kind in CHARTS:
+            draw_charts(study, kind)
     build_report(study)
+
+
+def retry(
+    study: StudyName,
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN]...",
+            help="VARIANT/seedN, or VARIANT; none: all that failed or diverged.",
+        ),
+    ] = None,
+    stale: Annotated[
+        bool,
+        typer.Option("--stale", help="Also runs that other code or settings made."),
+    ] = False,
+) -> None:
+    """Reopen runs, so that the next snakemake trains them again.
+
+    Moves outputs from results/STUDY/runs to results/STUDY/work; deletes nothing.
+    """
+    from reattn.cli.retrying import reopen_runs
+
+    lines = reopen_runs(study, runs or [], stale=stale)
+    for line in lines or ["No run to reopen."]:
+        typer.echo(line)
+    if lines:
+        typer.echo(f"Next: snakemake --config study={study}")

@@ -6,12 +6,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from reattn.config.paths import shown
 from reattn.config.resolution import overrides_of
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
-from reattn.errors import ReattnError
+from reattn.config.yaml_files import read_mapping, read_yaml
+from reattn.errors import ConfigError, ReattnError
 from reattn.files import read_json
 from reattn.report.figures import Absent, Figure, read_figures
 from reattn.report.models import Model, Pair
@@ -150,16 +150,21 @@ def read_context(
         figures=figures,
         absent_figures=absent,
         published=read_published(project / "config" / "published.yaml"),
-        deviations=_read_yaml(project / "config" / "deviations.yaml"),
-        layout=_read_yaml(project / "report" / "layout.yaml"),
-        measurement=read_json(measurement) if measurement.is_file() else {},
+        deviations=_ledger(project / "config" / "deviations.yaml"),
+        layout=read_mapping(project / "report" / "layout.yaml"),
+        measurement=_conditions(measurement) if measurement.exists() else {},
     )
 
 
-def _read_yaml(path: Path) -> Any:
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ReattnError(f"{path} is missing; restore it.") from None
-    except yaml.YAMLError as fault:
-        raise ReattnError(f"{path} is not valid YAML: {fault}") from None
+def _ledger(path: Path) -> list[dict[str, Any]]:
+    entries = read_yaml(path)
+    if isinstance(entries, list) and all(isinstance(e, dict) for e in entries):
+        return entries
+    raise ConfigError([f"{shown(path)} should hold a list of departures. Restore it."])
+
+
+def _conditions(path: Path) -> dict[str, Any]:
+    conditions = read_json(path)
+    if isinstance(conditions, dict):
+        return conditions
+    raise ReattnError(f"{path} holds no conditions of a measurement. Measure again.")

@@ -47,7 +47,9 @@ def read_figures(folder: Path) -> tuple[list[Figure], Absent]:
     for path in sorted(folder.rglob("figures.json")):
         content = read_json(path)
         entries = content.get("figures") if isinstance(content, dict) else content
-        if not isinstance(entries, list):
+        if not isinstance(entries, list) or not all(
+            isinstance(entry, dict) for entry in entries
+        ):
             raise ReattnError(f"{path} holds no list of figures; draw them again.")
         for entry in entries:
             if entry.get("kind") == "none":

@@ -1,5 +1,6 @@
 """Runs the pandoc that pypandoc brings along."""
 
+import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +29,16 @@ def convert(text: str, to: str, sources: Path, options: Sequence[str] = ()) -> s
         *("--columns", "100000"),
         *("--bibliography", str(sources / "references.bib"), *options),
     ]
-    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    done = subprocess.run(
+        command, input=text, capture_output=True, encoding="utf-8", env=_environment()
+    )
     if done.returncode:
         raise ReattnError(f"pandoc could not make {to}: {done.stderr.strip()}")
     return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    """Variables under which pandoc takes paths for UTF-8, as it takes its input."""
+    named = (os.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+    is_utf8 = "utf" in next(filter(None, named), "").lower()
+    return {**os.environ, **({} if is_utf8 else {"LC_ALL": "C.UTF-8"})}

@@ -14,6 +14,7 @@ from reattn.report.context import Context
 from reattn.report.illustrations import Illustrations
 from reattn.report.markdown import Markdown, code, escape, listing, sentence
 from reattn.report.numbering import Numbering
+from reattn.report.repairs import warnings
 from reattn.report.sentences import Sentences
 
 TABLES = {
@@ -102,6 +103,7 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "listing": listing,
         "sentence": sentence,
         "say": Sentences(context),
+        "warnings": warnings(context),
         "show": numbers,
     }
 

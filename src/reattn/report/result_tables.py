@@ -115,7 +115,7 @@ def _model_cells(model: Model | None) -> list[object]:
         return [NOT_AVAILABLE] * 6
     mark = "†" if model.is_inferred else ""
     return [
-        model.accuracy,
+        f"{model.accuracy} (stale)" if model.status == "stale" else model.accuracy,
         model.authors,
         model.published + mark,
         numbers.count(model.cells["params"]),

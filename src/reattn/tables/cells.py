@@ -93,11 +93,17 @@ def read_table(path: Path) -> list[dict[str, str]]:
     """Read a CSV file as text; n/a stays n/a.
 
     Raises:
-        ReattnError: the file is missing.
+        ReattnError: the file is missing, torn or foreign.
     """
-    if not path.is_file():
-        raise ReattnError(
-            f"{path} is missing; `python -m reattn tables STUDY` makes it."
-        )
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    remedy = f"`python -m reattn tables {path.parent.parent.name}` makes it"
+    if not path.exists():
+        raise ReattnError(f"{path} is missing; {remedy}.")
+    try:
+        text = path.read_text(encoding="utf-8")
+        rows = list(csv.DictReader(text.splitlines(keepends=True)))
+    except (OSError, UnicodeError, csv.Error):
+        raise ReattnError(f"{path} is no table; {remedy}.") from None
+    # A row that is too short or too long has None as a value or as a key.
+    if not text.endswith("\n") or any(None in (*row, *row.values()) for row in rows):
+        raise ReattnError(f"{path} is torn; {remedy}.")
+    return rows

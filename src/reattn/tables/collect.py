@@ -38,6 +38,8 @@ def make_tables(
     variants: Mapping[str, Variant],
     results: Path,
     published: Path | None = None,
+    *,
+    check_code: bool = True,
 ) -> None:
     """Write models, runs, hyperparameters, hierarchical and variants as CSV.
 
@@ -49,12 +51,13 @@ def make_tables(
         variants: Its variants by id, its overrides applied, in table order.
         results: The study's folder; tables go to `results/tables`.
         published: The published numbers; None: config/published.yaml.
+        check_code: Whether runs that other code than today's trained are stale.
 
     Raises:
         ReattnError: the file of published numbers is missing or broken.
     """
     accuracies = published_accuracies(read_published(published))
-    runs = read_runs(study, variants, results)
+    runs = read_runs(study, variants, results, check_code=check_code)
     models = model_rows(study, variants, runs, results, accuracies)
     pairs = hierarchical_rows(variants, models)
     settings = hyperparameter_rows(study, variants, runs)

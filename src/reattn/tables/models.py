@@ -36,7 +36,7 @@ COLUMNS = (
     *MEASURED,
     *("published_accuracy", "published_source", "status", "reason"),
     *("accuracy_ci_kind", "accuracy_authors_std", "seeds_planned"),
-    *("published_status", "published_note"),
+    *("published_status", "published_note", "status_reason"),
     *MEASURED_BESIDES,
 )
 Measurements = Mapping[str, Mapping[str, str]]
@@ -109,6 +109,7 @@ def _add_accuracies(row: Row, runs: Sequence[RunRecord], planned: int) -> None:
     spread = standard_deviation(_values(counted, "accuracy_authors"))
     row.put("accuracy_authors_std", spread, why or "fewer than two seeds")
     row.put("status", status, "")
+    row.put("status_reason", why or "every planned run is complete", "")
 
 
 def _add_headline(row: Row, counted: Sequence[RunRecord], why: str) -> None:
@@ -128,8 +129,12 @@ def _add_headline(row: Row, counted: Sequence[RunRecord], why: str) -> None:
 
 def _counted(runs: Sequence[RunRecord]) -> list[RunRecord]:
     """The runs behind the accuracies: those trained here, else imported weights."""
-    trained = [run for run in runs if run.status == "ok"]
+    trained = [run for run in runs if _has_numbers(run)]
     return trained or [run for run in runs if run.status == "imported"]
+
+
+def _has_numbers(run: RunRecord) -> bool:
+    return run.status == "ok" or (run.status == "stale" and run.comparable)
 
 
 def _values(runs: Sequence[RunRecord], key: str) -> list[float]:
@@ -140,17 +145,19 @@ def _values(runs: Sequence[RunRecord], key: str) -> list[float]:
 def variant_status(runs: Sequence[RunRecord], planned: int) -> tuple[str, str]:
     """A variant's status, and why it is not ok (empty where it is).
 
-    ok: every planned seed is; partial: some are; imported: none was trained here
-    but weights were imported; else the worst of its runs.
+    ok: every planned seed is; stale: all have numbers, some by other code than
+    today's; partial: some have numbers; imported: none was trained here but weights
+    were imported; else the worst of its runs.
     """
-    finished = sum(run.status == "ok" for run in runs)
+    finished = sum(_has_numbers(run) for run in runs)
     why = "; ".join(
         f"seed {run.seed} {run.status}" + (f" ({run.reason})" if run.reason else "")
         for run in runs
         if run.status != "ok"
     )
     if finished >= planned:
-        return "ok", ""
+        trained = [run for run in runs if run.status == "stale"]
+        return ("stale", why) if trained else ("ok", "")
     if finished:
         return f"partial ({finished} of {planned} seeds)", why
     statuses = {run.status for run in runs}

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from reattn.config.faults import sentences, suggestion
 from reattn.config.paths import config_folder, shown
-from reattn.errors import ConfigError, ReattnError
+from reattn.config.yaml_files import read_yaml
+from reattn.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,10 @@ def read_published(path: Path | None = None) -> dict[str, Any]:
     """The content of config/published.yaml.
 
     Raises:
-        ReattnError: the file is missing or broken; every fault is named.
+        ConfigError: the file is missing or broken; every fault is named.
     """
     path = path or config_folder() / "published.yaml"
-    if not path.is_file():
-        raise ReattnError(f"{path} is missing; restore it from the repository.")
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeError) as fault:
-        raise ReattnError(f"{path} is not valid YAML: {fault}") from None
+    content = read_yaml(path)
     if problems := _faults(content, shown(path)):
         raise ConfigError(problems)
     return content

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from reattn.config.freshness import code_changed, data_changed, setting_changes
 from reattn.config.resolution import overrides_of
 from reattn.config.runs import Run
 from reattn.config.studies import Study
@@ -23,6 +24,8 @@ class RunRecord:
         seed: Its seed.
         status: ok, imported, stale, missing, diverged or failed.
         reason: Why it is not ok, or None.
+        comparable: Whether its numbers are those of the study's settings and images;
+            those of a stale run are, if only the code has changed since.
         metrics: The content of metrics.json; empty where there is none.
         test_images: Images behind its accuracy, or None where that is unknown.
     """
@@ -31,19 +34,36 @@ class RunRecord:
     seed: int
     status: str
     reason: str | None = None
+    comparable: bool = True
     metrics: Mapping[str, Any] = field(default_factory=dict)
     test_images: int | None = None
 
 
 def read_runs(
-    study: Study, variants: Mapping[str, Variant], results: Path
+    study: Study,
+    variants: Mapping[str, Variant],
+    results: Path,
+    *,
+    check_code: bool = True,
 ) -> list[RunRecord]:
-    """Every planned run, missing ones too, and imported ones of any seed."""
+    """Every planned run, missing ones too, and imported ones of any seed.
+
+    Args:
+        study: The study.
+        variants: Its variants by id, its overrides applied.
+        results: The study's folder.
+        check_code: Whether runs that other code than today's trained are stale.
+    """
     return [
-        _read_run(study, name, variant, seed, results)
+        _read_run(_run(study, name, variant, seed, results), results, check_code)
         for name, variant in variants.items()
         for seed in [*study.seeds, *_imported_seeds(study, name, results)]
     ]
+
+
+def _run(study: Study, name: str, variant: Variant, seed: int, results: Path) -> Run:
+    overrides = overrides_of(study, name, variant)
+    return Run(results.name, name, seed, study, variant, overrides)
 
 
 def _imported_seeds(study: Study, name: str, results: Path) -> list[int]:
@@ -57,9 +77,8 @@ def _imported_seeds(study: Study, name: str, results: Path) -> list[int]:
     return sorted(found)
 
 
-def _read_run(
-    study: Study, name: str, variant: Variant, seed: int, results: Path
-) -> RunRecord:
+def _read_run(run: Run, results: Path, check_code: bool) -> RunRecord:
+    name, seed = run.variant_id, run.seed
     folder = results / "runs" / name / f"seed{seed}"
     status, fault = read_object(folder / "status.json")
     if not status:
@@ -68,21 +87,35 @@ def _read_run(
     word, reason = status.get("status", "failed"), status.get("reason") or None
     if word in ("ok", "imported") and not metrics:
         return RunRecord(name, seed, "missing", fault)
-    if word == "ok" and _is_stale(study, name, variant, seed, metrics):
-        word = "stale"
-        reason = "trained with other settings than the study has now"
     if word not in WORST_LAST:
         word, reason = "failed", f"status.json holds the unknown status {word!r}"
+    comparable = True
+    if word == "ok":
+        changes = _changes(run, metrics, results)
+        comparable = not changes
+        if check_code and comparable and code_changed(run, metrics):
+            changes = ["trained by other code than today's"]
+        if changes:
+            word, reason = "stale", f"{'; '.join(changes)}. {_refresh(run, comparable)}"
     images = count_test_images(metrics, folder, results)
-    return RunRecord(name, seed, word, reason and str(reason), metrics, images)
+    reason = reason and str(reason)
+    return RunRecord(name, seed, word, reason, comparable, metrics, images)
 
 
-def _is_stale(
-    study: Study, name: str, variant: Variant, seed: int, metrics: Mapping[str, Any]
-) -> bool:
-    recorded = metrics.get("fingerprint")
-    if recorded is None:
-        return False
-    overrides = overrides_of(study, name, variant)
-    run = Run("", name, seed, study, variant, overrides)
-    return recorded != run.fingerprint
+def _changes(run: Run, metrics: Mapping[str, Any], results: Path) -> list[str]:
+    """What is different now from when a run was trained, but for the code."""
+    facts, _ = read_object(results / "data" / "data.json")
+    changes = setting_changes(run, metrics)
+    if changes:
+        changes[0] = f"trained with other settings: {changes[0]}"
+    if data_changed(metrics, facts.get("checksum")):
+        changes.append("trained on other images than are prepared now")
+    return changes
+
+
+def _refresh(run: Run, comparable: bool) -> str:
+    """What trains a stale run again."""
+    if not comparable:
+        return "The next snakemake trains it again"
+    place = f"{run.study_name} {run.variant_id}/seed{run.seed}"
+    return f"To train it again: python -m reattn retry {place}"
