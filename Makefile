@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: setup demo test lint clean
+.PHONY: setup demo test torture lint clean
 
 setup: $(READY)
 
@@ -21,6 +21,9 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest --durations=10
+
+torture: $(READY)
+	$(BIN)/python tests/torture.py
 
 lint: $(READY)
 	$(BIN)/ruff check .
