@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import itertools
 import multiprocessing
 import pickle
 import pickletools
@@ -609,8 +610,8 @@ def test_statistics_equal_numpys(count, side, seed):
 
 def test_images_without_contrast_are_refused(tmp_path):
     """A deviation of 0 would divide by nothing."""
-    for split in ("train", "test"):
-        put(tmp_path / "t", f"{split}/cat/0.png", Image.new("RGB", (16, 16)))
+    for split, name in itertools.product(("train", "test"), ("cat", "dog")):
+        put(tmp_path / "t", f"{split}/{name}/0.png", Image.new("RGB", (16, 16)))
     refused(FOLDER, tmp_path / "data", tmp_path / "t", "must be positive", "std")
 
 

@@ -223,7 +223,7 @@ def test_a_reduced_study_says_so_wherever_numbers_stand(drawing):
 
 
 def test_figures_need_no_display_no_pyplot_and_no_torch(tmp_path):
-    """A node without a display draws, even if told to open windows."""
+    """Case D16: a node without a display draws, even if told to open windows."""
     save_arrays(tmp_path / "a.npz", grid_arrays())
     program = (
         "import sys\n"

@@ -84,7 +84,7 @@ def test_neither_a_run_nor_an_import_is_overwritten_unasked(project, study):
 
 
 FAULTS = {
-    "another variant": ("san-pairwise", "key"),
+    "another variant": ("san-pairwise", "is it of another variant?"),
     "not a checkpoint": (None, "best_model.ckpt"),
 }
 

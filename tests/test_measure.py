@@ -175,7 +175,7 @@ class FakeDevice:
 
 
 def test_the_device_is_synchronised_before_start_and_before_stop():
-    """Protects times from being those of the launch alone (case D20)."""
+    """Case D20: a time is not that of the launch alone."""
     device = FakeDevice(0.5)
     seconds = time_iterations(device.work, device.stopwatch, iterations=4, warmup=3)
     assert seconds == [0.5] * 4
@@ -184,7 +184,7 @@ def test_the_device_is_synchronised_before_start_and_before_stop():
 
 
 def test_warmup_is_not_timed():
-    """Protects the mean from the slow first passes."""
+    """Case D20: the mean is free of the slow first passes."""
     device = FakeDevice(0.0)
     costs = iter([9.0, 9.0, 1.0, 1.0])
 

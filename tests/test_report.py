@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -93,7 +94,7 @@ def print_of(built: Path) -> str:
 
 
 def test_both_formats_carry_the_same_numbers(built: Path) -> None:
-    """Figures, tables and sections are numbered alike on page and print."""
+    """Case D09: figures, tables and sections are numbered alike on page and print."""
     page, printed = plain(page_of(built)), print_of(built)
     names = re.findall(r"\*\*((?:Figure|Table) \d+[a-z]?)\.\*\*", _text(built))
     assert len(names) == len(set(names)) > 30
@@ -241,7 +242,7 @@ def test_imported_and_stale_runs_are_marked(tmp_path: Path) -> None:
 
 
 def test_a_listed_figure_that_is_gone_fails_by_name(tmp_path: Path) -> None:
-    """A broken path stops the build and names the file, never an empty box."""
+    """Case D09: a broken path stops the build and is named, never an empty box."""
     fill(tmp_path)
     (tmp_path / "figures" / "curves" / "vit_curves.svg").unlink()
     with pytest.raises(ReattnError, match=r"vit_curves\.svg"):
@@ -265,7 +266,7 @@ def test_missing_tables_name_the_command(tmp_path: Path) -> None:
 def test_same_input_same_bytes_from_any_folder(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No date, no path, no working directory gets into the report."""
+    """Case D09: no date, no path, no working directory gets into the report."""
     again = tmp_path / NAME
     for part in ("tables", "figures", "measure", "runs"):
         shutil.copytree(built / part, again / part)
@@ -334,7 +335,7 @@ def _ink_outside(image: bytes) -> list[tuple[int, int, int, int]]:
 def test_nothing_stands_outside_the_text_block(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    """Whatever a figure's size, and for all tables (what reviewers ran into)."""
+    """Case R5: whatever a figure's size, and for all tables."""
     fill(tmp_path)
     entry = figure("query", "learned2d-16h-content_query.svg", "learned2d-16h-content")
     place = tmp_path / "figures" / "attention" / "learned2d-16h-content"
@@ -349,7 +350,7 @@ def test_nothing_stands_outside_the_text_block(
 
 
 def test_text_of_the_print_stands_inside(built: Path) -> None:
-    """The same on the PDF itself: text begins within the margins of its page."""
+    """Case R5: on the PDF itself, text begins within the margins of its page."""
     from pypdf import PdfReader
 
     for page in PdfReader(built / "report" / "report.pdf").pages:
@@ -365,6 +366,68 @@ def _collector(begins: list[float]) -> Callable[..., None]:
             begins.append(text_matrix[4] * matrix[0] + matrix[4])
 
     return collect
+
+
+def _drawn(page: Any) -> list[tuple[float, float]]:
+    """Points of the page's lines and images; a figure counts by its clipping frame."""
+    matrix, clipped, stack = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0), False, []
+    path: list[tuple[float, float]] = []
+    drawn: list[tuple[float, float]] = []
+    for values, operator in page.get_contents().operations:
+        if operator == b"q":
+            stack.append((matrix, clipped))
+        elif operator == b"Q":
+            matrix, clipped = stack.pop()
+        elif operator == b"cm":
+            matrix = _product(tuple(map(float, values)), matrix)
+        elif operator in (b"m", b"l", b"c", b"v", b"y"):
+            numbers = [float(value) for value in values]
+            pairs = zip(numbers[::2], numbers[1::2], strict=True)
+            path += [_moved(pair, matrix) for pair in pairs]
+        elif operator == b"re":
+            x, y, width, height = map(float, values)
+            path += [_moved(p, matrix) for p in ((x, y), (x + width, y + height))]
+        elif operator in (b"W", b"W*"):
+            drawn += [] if clipped else path
+            clipped = True
+        elif operator in (b"f", b"f*", b"F", b"S", b"s", b"B", b"b", b"B*", b"b*"):
+            drawn += [] if clipped else path
+            path = []
+        elif operator == b"n":
+            path = []
+        elif operator == b"Do" and not clipped:
+            drawn += [_moved(corner, matrix) for corner in ((0, 0), (1, 1))]
+    return drawn
+
+
+Matrix = tuple[float, ...]
+
+
+def _product(first: Matrix, second: Matrix) -> Matrix:
+    """PDF's matrices of six numbers, the first applied first."""
+    (a, b, c, d, e, f), (x, y, z, w, u, v) = first, second
+    linear = (a * x + b * z, a * y + b * w, c * x + d * z, c * y + d * w)
+    return (*linear, e * x + f * z + u, e * y + f * w + v)
+
+
+def _moved(point: tuple[float, float], matrix: Matrix) -> tuple[float, float]:
+    a, b, c, d, e, f = matrix
+    return a * point[0] + c * point[1] + e, b * point[0] + d * point[1] + f
+
+
+def test_figures_and_tables_of_the_print_stand_inside(built: Path) -> None:
+    """Case R5: on the PDF itself, frames of figures and rules of tables as well."""
+    from pypdf import PdfReader
+
+    points = 0
+    for number, page in enumerate(PdfReader(built / "report" / "report.pdf").pages, 1):
+        width, height = map(float, page.mediabox[2:])
+        for x, y in _drawn(page):
+            # The shade of a word of code reaches 1.5 points beyond its letters.
+            assert MARGIN - 2 <= x <= width - MARGIN + 2, number
+            assert MARGIN - 3 <= y <= height - MARGIN + 2, number
+            points += 1
+    assert points > 100
 
 
 NAMES = r"CIFAR-10|ResNet18|Learned 2D|\bD\d+\b|\[-?@[^\]]+\]"

@@ -9,18 +9,21 @@ import pandas as pd
 import pytest
 import torch
 from conftest import TINY, write_study
+from run_numbers import assert_equal_bit_for_bit, numbers_of
 from torch import nn
 
 from reattn.config import load_resolved
 from reattn.config.budget import budget_of
 from reattn.config.paths import data_folder
-from reattn.config.runs import Run, find_run, runs_of
+from reattn.config.runs import find_run, runs_of
 from reattn.data import open_data, prepare
 from reattn.errors import CheckpointError, ConfigError, DataError, DeviceError
 from reattn.models.build import build_model
-from reattn.training import checkpoints, loop, outcome, steps
+from reattn.training import checkpoints, loop, steps
 from reattn.training.accuracy import authors_accuracy, log_probabilities
+from reattn.training.history import Epoch
 from reattn.training.loss import classification_loss
+from reattn.training.metrics import BATCH_NORMALISATION_NOTE
 from reattn.training.randomness import generator_for, training_order
 from reattn.training.run import train_run
 from reattn.training.schedule import learning_rate
@@ -45,27 +48,6 @@ def prepare_data(name: str) -> None:
     """Prepare the digits of a study."""
     study, _ = load_resolved(name)
     prepare(study.data, data_folder(name), None)
-
-
-def numbers_of(run: Run) -> dict:
-    """What a run's numbers are, without times and places."""
-    metrics = json.loads((run.folder / "metrics.json").read_text())
-    for volatile in (
-        *("train_seconds", "images_per_second", "wandb_run", "commit", "sessions"),
-    ):
-        del metrics[volatile]
-    history = pd.read_csv(run.folder / "history.csv").drop(columns="seconds")
-    weights = checkpoints.load(run.folder / "model.pt")["model"]
-    return {"metrics": metrics, "history": history.to_dict(), "weights": weights}
-
-
-def assert_equal_bit_for_bit(one: dict, other: dict) -> None:
-    """Two runs have the same numbers to the last bit."""
-    assert one["metrics"] == other["metrics"]
-    np.testing.assert_equal(one["history"], other["history"])
-    assert one["weights"].keys() == other["weights"].keys()
-    for name, value in one["weights"].items():
-        assert torch.equal(value, other["weights"][name]), name
 
 
 # The recipe
@@ -239,10 +221,10 @@ def test_equal_runs_are_equal_bit_for_bit(tiny: str, variant_id: str):
     """Case D13: on one machine a seed is all that it takes."""
     run = find_run(tiny, variant_id, 0)
     train_run(run)
-    first = numbers_of(run)
+    first = numbers_of(run.folder)
     (run.work / "checkpoint.pt").unlink()
     train_run(run)
-    assert_equal_bit_for_bit(first, numbers_of(run))
+    assert_equal_bit_for_bit(first, numbers_of(run.folder))
 
 
 class Killed(BaseException):
@@ -259,7 +241,7 @@ def test_an_interrupted_run_ends_as_an_unbroken_one(project, monkeypatch, varian
     prepare_data(name)
     run = find_run(name, variant_id, 0)
     train_run(run)
-    unbroken = numbers_of(run)
+    unbroken = numbers_of(run.folder)
     (run.work / "checkpoint.pt").unlink()
     taken = []
 
@@ -275,7 +257,7 @@ def test_an_interrupted_run_ends_as_an_unbroken_one(project, monkeypatch, varian
         train_run(run)
     train_run(run)
     assert taken == [1, 2, 2, 3]
-    assert_equal_bit_for_bit(unbroken, numbers_of(run))
+    assert_equal_bit_for_bit(unbroken, numbers_of(run.folder))
 
 
 def test_a_checkpoint_of_other_settings_is_set_aside(project):
@@ -289,7 +271,7 @@ def test_a_checkpoint_of_other_settings_is_set_aside(project):
     run = find_run(name, "vit", 0)
     with pytest.warns(UserWarning, match="other settings"):
         train_run(run)
-    assert (run.work / "checkpoint.pt.set-aside").exists()
+    assert (run.work / "checkpoint.pt.set-aside-1").exists()
     assert json.loads((run.folder / "metrics.json").read_text())["epochs_run"] == 3
 
 
@@ -319,7 +301,7 @@ def test_foreign_checkpoints_are_set_aside(tiny: str, content):
     with pytest.warns(UserWarning, match="starting afresh"):
         metrics = train_run(run)
     assert metrics["status"] == "ok"
-    assert (run.work / "checkpoint.pt.set-aside").exists()
+    assert (run.work / "checkpoint.pt.set-aside-1").exists()
 
 
 def test_looking_at_a_finished_run_does_not_change_where_it_came_from(
@@ -513,7 +495,7 @@ def test_batch_normalisation_over_micro_batches_is_stated(project):
     prepare_data(name)
     metrics = train_run(find_run(name, "resnet18", 0))
     assert metrics["micro_batch"] == 16
-    assert metrics["batch_normalisation_note"] == outcome.BATCH_NORMALISATION_NOTE
+    assert metrics["batch_normalisation_note"] == BATCH_NORMALISATION_NOTE
 
 
 def test_evaluation_does_not_depend_on_the_global_stream(tiny: str):
@@ -626,7 +608,7 @@ def test_a_tracker_that_fails_never_touches_training(project, monkeypatch, stage
 def test_tracking_off_starts_nothing(tmp_path):
     """No file, no process, no link."""
     tracker = Tracker("off", name="a", group="b", config={}, folder=tmp_path / "x")
-    tracker.log(1, {"a": 1.0})
+    tracker.epoch(Epoch(1, 0.1, 2.0, 10.0, None, None, None, 1.0))
     tracker.finish({})
     assert tracker.link is None
     assert not (tmp_path / "x").exists()

@@ -1,8 +1,10 @@
 """Files that are written whole or not at all."""
 
+import errno
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from reattn.errors import ReattnError
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+TEMPORARY = re.compile(r"\..+\.[a-z0-9_]{8}")  # what `written_whole` calls its files
 
 
 @contextmanager
@@ -19,19 +24,61 @@ def written_whole(path: Path | str) -> Iterator[Path]:
     The bytes reach the disk before the rename, so that a kill or a power cut
     leaves the old file or the new one, never half of one. On any exception the
     temporary file is removed and `path` is as it was.
+
+    Raises:
+        ReattnError: the disk is full, or a quota or the largest size is reached.
+        OSError: another fault of the system; it names the file.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
     try:
-        yield temporary
-        _flush_to_disk(temporary)
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            _flush_to_disk(temporary)
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as fault:
+        raise _named(fault, path) from None
+
+
+def _named(fault: OSError, path: Path) -> Exception:
+    """The fault with the file that was to be written, where it does not name one."""
+    if fault.errno in NO_ROOM:
+        return ReattnError(
+            f"{path} cannot be written: {fault.strerror}. Make room, then give the "
+            "same command again; what was written before is still there."
+        )
+    if fault.errno is not None and fault.filename is None:
+        fault.filename = str(path)
+    return fault
+
+
+def reserve(path: Path) -> None:
+    """Give every byte of a sparse file its place on the disk, or say that it is full.
+
+    Writing to a memory map of a file that does not fit would end the process.
+
+    Raises:
+        OSError: there is no room.
+    """
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove temporary files that killed processes left in a folder.
+
+    Only for a folder into which nobody else writes meanwhile.
+    """
+    for path in folder.glob(".*"):
+        if TEMPORARY.fullmatch(path.name) and path.is_file():
+            path.unlink(missing_ok=True)
 
 
 def _flush_to_disk(path: Path) -> None:

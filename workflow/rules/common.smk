@@ -33,7 +33,7 @@ from reattn.data.locations import source_path
 from reattn.errors import ReattnError
 from reattn.tables.run_files import read_object
 
-STUDY = config["study"]
+STUDY = str(config["study"])
 RESULTS = f"results/{STUDY}"
 CHARTS = ("diagrams", "curves", "comparison")
 PREPARED = [f"{RESULTS}/data/{n}" for n in ("data.json", "images.npy", "labels.npy")]

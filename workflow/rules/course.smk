@@ -41,3 +41,5 @@ def end_after_failure():
     if any(Path(RESULTS).glob("runs/*/*/status.json")):
         logger.info("Some jobs failed. Reporting what there is.")
         say(f"report {STUDY}")
+        # What is missing in it makes the next call write it anew, without a doubt.
+        Path(RESULTS, "report", "manifest.json").unlink(missing_ok=True)

@@ -1,7 +1,10 @@
 """Saves where a trained variant of a study looks."""
 
+import logging
 from pathlib import Path
 from typing import Any
+
+from torch import nn
 
 from reattn.attention.arrays import Arrays, save_arrays, with_meta
 from reattn.attention.extract import extract_attention
@@ -9,9 +12,12 @@ from reattn.config import results_folder
 from reattn.config.faults import suggestion
 from reattn.config.runs import Run, runs_of
 from reattn.data import Dataset, load_attention_images, open_data
-from reattn.errors import ConfigError, ReattnError
+from reattn.data.fit import require_fit
+from reattn.errors import CheckpointError, ConfigError, ReattnError
 from reattn.files import read_json
 from reattn.training.weights import load_weights
+
+log = logging.getLogger(__name__)
 
 USABLE = ("ok", "imported")
 
@@ -63,10 +69,12 @@ def _status(run: Run) -> str:
 
 def _attention(run: Run) -> Arrays:
     dataset = open_data(run.data)
+    require_fit(run.study_name, run.study, dataset)
     size = run.study.data.image_size
     settings = run.study.attention
     names, images = load_attention_images(settings.images, dataset, size)
     model = load_weights(run, (size, size), len(dataset.classes))
+    _require_finite(run, model)
     return extract_attention(
         model,
         images=images,
@@ -76,6 +84,16 @@ def _attention(run: Run) -> Arrays:
         std=dataset.std,
         meta=_meta(run, dataset),
     )
+
+
+def _require_finite(run: Run, model: nn.Module) -> None:
+    """A softmax over what is not a number would be drawn as if it were something."""
+    for name, weight in model.state_dict().items():
+        if weight.is_floating_point() and not weight.isfinite().all():
+            raise CheckpointError(
+                f"{run.folder / 'model.pt'}: {name} is not finite. Train {run.name} "
+                "again."
+            )
 
 
 def _meta(run: Run, dataset: Dataset | None) -> dict[str, Any]:
@@ -94,4 +112,5 @@ def _no_attention(runs: list[Run]) -> Arrays:
     states = ", ".join(f"seed {run.seed}: {_status(run)}" for run in runs)
     meta = _meta(runs[0], None)
     reason = f"{meta['label']} has no run that ended well ({states})."
+    log.warning("%s The file says so; figures and report will.", reason)
     return with_meta({}, {**meta, "kind": "none", "reason": reason})

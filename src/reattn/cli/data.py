@@ -1,5 +1,6 @@
 """Verbs that make the data: download, prepare."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -37,9 +38,8 @@ def prepare(study: StudyName, data_path: DataPath = None) -> None:
     """
     from reattn.config import load_study
     from reattn.config.paths import data_folder, shown
-    from reattn.data import open_data
     from reattn.data import prepare as prepare_data
-    from reattn.data.fit import require_fit
+    from reattn.data.fit import require_images
     from reattn.data.locations import remember_path, source_path
 
     settings = load_study(study)
@@ -47,7 +47,7 @@ def prepare(study: StudyName, data_path: DataPath = None) -> None:
     path = Path(given) if given else None
     # A note in the data's own file would retrain everything whenever it is reworded.
     data = settings.data.model_copy(update={"note": None})
-    prepare_data(data, data_folder(study), path)
-    require_fit(study, settings, open_data(data_folder(study)))
+    fits = partial(require_images, study, settings)
+    prepare_data(data, data_folder(study), path, fits)
     remember_path(study, path)
     typer.echo(f"Prepared {shown(data_folder(study))}.")

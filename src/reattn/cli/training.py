@@ -1,7 +1,8 @@
 """Verbs that make weights: train, import."""
 
+import contextlib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,13 +19,14 @@ def train(study: StudyName, variant: VariantId, seed: Seed = 0) -> None:
     """Train one run, or go on with it after its last finished epoch.
 
     Reads results/STUDY/data; writes results/STUDY/runs/VARIANT/seedSEED/ and
-    keeps checkpoints in results/STUDY/work/VARIANT/seedSEED/.
+    keeps checkpoints in results/STUDY/work/VARIANT/seedSEED/. A run that diverges,
+    runs out of memory or meets unsound images says so in its status.json; the
+    command succeeds then too.
     """
     from reattn.config.runs import find_run
     from reattn.training.run import train_run
 
-    metrics = train_run(find_run(study, variant, seed))
-    typer.echo(_outcome(metrics))
+    _say(train_run(find_run(study, variant, seed)))
 
 
 def import_checkpoint(
@@ -46,11 +48,14 @@ def import_checkpoint(
     from reattn.config.runs import find_run
     from reattn.training.imports import import_run
 
-    metrics = import_run(find_run(study, variant, seed), checkpoint, replace=replace)
-    typer.echo(_outcome(metrics))
+    run = find_run(study, variant, seed)
+    _say(import_run(run, checkpoint, replace=replace))
 
 
-def _outcome(metrics: dict) -> str:
+def _say(metrics: dict[str, Any]) -> None:
+    """Tell how a run ended; it has, even where nothing can be printed any more."""
     accuracy = metrics["accuracy"]
     shown = "n/a" if accuracy is None else f"{accuracy:.2f} %"
-    return f"{metrics['variant']} seed {metrics['seed']}: {metrics['status']}, {shown}"
+    run = f"{metrics['variant']} seed {metrics['seed']}"
+    with contextlib.suppress(OSError):
+        typer.echo(f"{run}: {metrics['status']}, {shown}")

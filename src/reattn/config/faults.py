@@ -1,10 +1,14 @@
 """Validation errors, told as sentences with file, key, value and fix."""
 
 import difflib
+import math
+import reprlib
 from collections.abc import Iterable
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
+
+NAMES = "names consist of lowercase letters, digits and single hyphens"
 
 
 def sentences(error: ValidationError, where: str, model: type[BaseModel]) -> list[str]:
@@ -23,22 +27,64 @@ def sentences(error: ValidationError, where: str, model: type[BaseModel]) -> lis
 
 def _key(fault: Any) -> str:
     location = [str(part) for part in fault["loc"] if not _is_union_branch(part)]
+    if location[:1] == ["model"] and len(location) > 2:
+        del location[1]  # The family, by which pydantic chose among the models.
+    if fault["type"].startswith("union_tag"):
+        location.append(fault["ctx"]["discriminator"].strip("'"))
     return ".".join(location) or "the file"
 
 
 def _sentence(key: str, faults: list[Any], where: str, model: type[BaseModel]) -> str:
     """What is wrong at one key; a union of types has one fault a type."""
     fault = faults[0]
-    if fault["type"] == "extra_forbidden":
+    kind, value = fault["type"], fault["input"]
+    if kind == "extra_forbidden":
         valid = _keys_at(model, fault["loc"][:-1])
         name = str(fault["loc"][-1])
         return f"{where}: {key} is not a known key. {suggestion(name, valid)}"
-    if fault["type"] == "missing":
+    if kind in ("missing", "union_tag_not_found"):
         return f"{where}: {key} is missing. Add it."
-    messages = [fault["msg"].removeprefix("Value error, ") for fault in faults]
-    first, *others = dict.fromkeys(messages)
-    rest = [message[0].lower() + message[1:] for message in others]
-    return f"{where}: {key} = {fault['input']!r}: {', or '.join([first, *rest])}."
+    if kind == "union_tag_invalid":
+        known = fault["ctx"]["expected_tags"].replace("'", "").split(", ")
+        tag = fault["ctx"]["tag"]
+        return f"{where}: {key} = {tag!r} does not exist. {suggestion(tag, known)}"
+    told = ", or ".join(_messages(faults))
+    if kind == "value_error" and isinstance(value, dict | BaseModel):
+        return f"{where}: {told}."
+    return f"{where}: {key} = {shown_value(value)}: {told}."
+
+
+def _messages(faults: list[Any]) -> list[str]:
+    """What pydantic says of each fault, every sentence once."""
+    said = [
+        NAMES if fault["type"] == "string_pattern_mismatch" else fault["msg"]
+        for fault in faults
+    ]
+    first, *others = dict.fromkeys(text.removeprefix("Value error, ") for text in said)
+    return [first, *(text[0].lower() + text[1:] for text in others)]
+
+
+class _Shortened(reprlib.Repr):
+    """Values as YAML writes them, cut where they are long."""
+
+    def repr_NoneType(self, value: None, level: int) -> str:  # noqa: N802
+        return "null"
+
+    def repr_bool(self, value: bool, level: int) -> str:
+        return str(value).lower()
+
+    def repr_float(self, value: float, level: int) -> str:
+        return repr(value) if math.isfinite(value) else f".{value}".replace(".-", "-.")
+
+
+_SHORTENED = _Shortened()
+_SHORTENED.maxlevel, _SHORTENED.maxlist = 2, 6
+_SHORTENED.maxstring = _SHORTENED.maxother = 80
+
+
+def shown_value(value: object) -> str:
+    """A value in a sentence: short, whatever it is."""
+    return _SHORTENED.repr(value)
 
 
 def suggestion(name: str, valid: Iterable[str]) -> str:

@@ -1,14 +1,15 @@
 """Reads variants and studies; reports every fault of a file together."""
 
+import re
 from functools import cache
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from reattn.config.faults import sentences, suggestion
+from reattn.config.faults import NAMES, sentences, suggestion
 from reattn.config.paths import config_folder, shown
 from reattn.config.studies import Study
-from reattn.config.variants import Variant
+from reattn.config.variants import NAME, Variant
 from reattn.config.yaml_files import read_mapping
 from reattn.errors import ConfigError
 
@@ -27,7 +28,10 @@ def names_in(folder: str) -> list[str]:
 
 
 def _existing(folder: str, name: str, kind: str) -> Path:
-    known = names_in(folder)
+    known, name = names_in(folder), str(name)  # `--config study=5` gives a number
+    if name in known and not re.fullmatch(NAME, name):
+        path = f"config/{folder}/{name}.yaml"
+        raise ConfigError([f"{path} cannot be used: {NAMES}. Rename it."])
     if name not in known:
         raise ConfigError(
             [f"{kind} {name!r} does not exist. {suggestion(name, known)}"]

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Count = Annotated[int, Field(ge=1, strict=True)]
+Count = Annotated[int, Field(ge=1, lt=2**31, strict=True)]
+Epochs = Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
 Fraction = Annotated[float, Field(ge=0, lt=1, strict=True, allow_inf_nan=False)]
 
 

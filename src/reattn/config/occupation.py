@@ -19,7 +19,8 @@ def occupy(study: str) -> None:
     """
     path = results_folder(study) / "work" / "workflow.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path, blocking=False)
+    # A lock that is only a file would outlive a killed process.
+    lock = FileLock(path, blocking=False, fallback_to_soft=False)
     try:
         lock.acquire()
     except Timeout:

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from reattn.config.attention import attention_faults
 from reattn.config.faults import sentences, suggestion
 from reattn.config.loading import load_study, load_variants
-from reattn.config.sizes import size_faults
+from reattn.config.sizes import size_faults, training_faults
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
 from reattn.errors import ConfigError
@@ -95,6 +95,9 @@ def _with_overrides(
     study: Study, variant_id: str, variant: Variant, where: str
 ) -> tuple[Variant, list[str]]:
     changes = overrides_of(study, variant_id, variant)
+    if "family" in changes:
+        reason = f"overrides of {variant_id}: family cannot be changed. Remove it."
+        return variant, [f"{where}: {reason}"]
     content = variant.model_dump()
     content["model"].update(changes)
     try:
@@ -107,4 +110,5 @@ def _with_overrides(
 def _sizes(study: Study, variant_id: str, variant: Variant, where: str) -> list[str]:
     size = study.data.image_size
     faults = size_faults(variant.model, (size, size))
+    faults += training_faults(variant.model, (size, size))
     return [f"{where}: {variant_id}: {fault}." for fault in faults]

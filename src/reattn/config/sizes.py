@@ -5,12 +5,14 @@ from reattn.config.models import (
     HierarchicalSANSettings,
     Learned2DSettings,
     ModelSettings,
+    ResNetSettings,
     SANSettings,
 )
 
 Size = tuple[int, int]
 
 SMALLEST_MAP = 2  # reflection padding by one pixel needs two pixels to reflect
+RESNET_STRIDE = 8  # three of its stages halve the map
 CHANNELS_PER_WEIGHT = 32  # SAN: a quarter of the channels, shared by eight
 
 
@@ -28,6 +30,22 @@ def size_faults(settings: ModelSettings, image_size: Size) -> list[str]:
     if isinstance(settings, HierarchicalSANSettings):
         return _width_faults(settings.width) + _map_faults(image_size)
     return []
+
+
+def training_faults(settings: ModelSettings, image_size: Size) -> list[str]:
+    """Why a model that takes images of this size could not be trained on them.
+
+    Args:
+        settings: A model's settings.
+        image_size: Height and width in pixels.
+    """
+    if not isinstance(settings, ResNetSettings) or min(image_size) > RESNET_STRIDE:
+        return []
+    return [
+        f"{image_size[0]}x{image_size[1]} images leave one pixel in the last stage, "
+        "whose batch normalisation has no deviation over a batch of one image; use "
+        f"images of at least {RESNET_STRIDE + 1} pixels"
+    ]
 
 
 def _encoder_faults(settings: EncoderSettings, image_size: Size) -> list[str]:

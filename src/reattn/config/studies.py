@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from reattn.config.models import Count, Settings
+from reattn.config.models import Count, Epochs, Settings
 from reattn.config.variants import Identifier
 
 Unit = Annotated[float, Field(ge=0, le=1)]
@@ -43,7 +43,7 @@ class TrainingSettings(Settings):
     """The budget of every run and the machine that it is meant for."""
 
     device: Literal["cpu", "gpu"] = Field(description="What the runs need.")
-    epochs: Literal["recipe"] | Count = Field(
+    epochs: Literal["recipe"] | Epochs = Field(
         default="recipe", description="The recipe's, or a number for all variants."
     )
     batch: Literal["recipe"] | Count = Field(
@@ -65,7 +65,9 @@ class TrainingSettings(Settings):
     precision: Literal["fp32", "tf32", "bf16"] = Field(
         default="fp32", description="Arithmetic of the runs."
     )
-    threads: Count = Field(default=1, description="CPU threads a run.")
+    threads: Annotated[int, Field(ge=1, le=1024, strict=True)] = Field(
+        default=1, description="CPU threads a run."
+    )
     wandb: Literal["off", "offline", "online"] = Field(
         default="offline", description="Weights & Biases tracking."
     )

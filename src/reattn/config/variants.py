@@ -4,10 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from reattn.config.models import Count, Fraction, ModelSettings, Settings
+from reattn.config.models import Count, Epochs, Fraction, ModelSettings, Settings
 
-Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+Identifier = Annotated[str, StringConstraints(pattern=NAME)]
 Positive = Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)]
 
 Augmentation = Literal["crop-flip", "flip", "crop-flip-rotation-jitter"]
 
@@ -19,13 +21,13 @@ class Recipe(Settings):
     in docs/models.md with file and commit.
     """
 
-    epochs: Count = Field(description="Epochs E of the schedule; E+1 are run.")
+    epochs: Epochs = Field(description="Epochs E of the schedule; E+1 are run.")
     batch: Count = Field(description="Images a step.")
     learning_rate: Positive = Field(description="Rate that the warm-up heads for.")
     warmup_epochs: Count = Field(description="Length W of the warm-up.")
     momentum: Fraction = Field(default=0.9, description="Nesterov momentum.")
-    weight_decay: Annotated[float, Field(ge=0, strict=True)] = Field(
-        default=1.0e-4, description="On every parameter."
+    weight_decay: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] = (
+        Field(default=1.0e-4, description="On every parameter.")
     )
     label_smoothing: Fraction = Field(
         default=0.0, description="Mass shared by the classes that are not the label."

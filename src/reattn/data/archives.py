@@ -44,7 +44,7 @@ def list_members(path: Path) -> list[str]:
         DataError: it is no archive, is torn, or a member is a link, has a `..` or
             comes twice.
     """
-    names = [name for name, _ in _members(path, wanted=()) if not _is_litter(name)]
+    names = [name for name, _ in _members(path, wanted=()) if not is_litter(name)]
     files = [name for name in names if not name.endswith("/")]
     if len(set(files)) != len(files):
         twice = next(name for name in sorted(files) if files.count(name) > 1)
@@ -84,6 +84,8 @@ def _fault_named(path: Path) -> Iterator[None]:
 
 
 def _archive_kind(path: Path) -> str:
+    if not path.is_file():  # Reading a pipe would wait for ever.
+        raise DataError(f"{path} is neither a folder nor a file. Is it the right path?")
     refuse_web_page(path)
     with path.open("rb") as file:
         start = file.read(512)
@@ -106,6 +108,7 @@ def refuse_web_page(path: Path) -> None:
         )
 
 
-def _is_litter(name: str) -> bool:
+def is_litter(name: str) -> bool:
+    """Whether a member is hidden, or litter of a desktop system."""
     parts = PurePosixPath(name).parts
     return not parts or any(part.startswith(".") or part in _IGNORED for part in parts)

@@ -3,6 +3,7 @@
 import hashlib
 from contextlib import closing
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -82,7 +83,7 @@ def _fetch(url: str, path: Path) -> None:
         ):
             while block := answer.read(_BLOCK):
                 file.write(block)
-    except (URLError, OSError, ValueError) as fault:
+    except (URLError, HTTPException, OSError, ValueError) as fault:
         raise DataError(
             f"{url} cannot be downloaded ({fault}). Download it elsewhere and name the "
             "file with --config data_path=PATH."

@@ -26,18 +26,38 @@ OPENERS: dict[bytes, Callable[[Path], IO[bytes]]] = {
 }
 _TAR_BLOCK = 512
 _BLOCK = 1 << 20
+LARGEST = 1 << 28  # bytes of one member; a batch of CIFAR-10 has an eighth of it
 
 
 def folder_members(folder: Path, wanted: Container[str]) -> Members:
-    """Walk a folder; its own links are followed."""
+    """Walk a folder; its own links are followed, unless they lead round in a circle."""
     for root, folders, files in os.walk(folder, followlinks=True):
         folders.sort()
         relative = Path(root).relative_to(folder)
         for name in folders:
-            yield f"{(relative / name).as_posix()}/", None
+            member = (relative / name).as_posix()
+            if Path(root, name).is_symlink() and _leads_back(Path(root, name)):
+                _refuse(folder, member, "is a link to a folder that holds it")
+            yield f"{member}/", None
         for name in sorted(files):
             member = (relative / name).as_posix()
-            yield member, Path(root, name).read_bytes() if member in wanted else None
+            # Reading a pipe would wait for ever.
+            if not Path(root, name).is_file():
+                _refuse(folder, member, "is a broken link, a pipe or a device")
+            yield member, _content(folder, member) if member in wanted else None
+
+
+def _leads_back(link: Path) -> bool:
+    return link.parent.resolve().is_relative_to(link.resolve())
+
+
+def _content(folder: Path, member: str) -> bytes:
+    path = folder / member
+    try:
+        _check_size(folder, member, path.stat().st_size)
+        return path.read_bytes()
+    except OSError as fault:
+        raise DataError(f"{path} cannot be read: {fault.strerror}.") from None
 
 
 def tar_members(path: Path, wanted: Container[str]) -> Members:
@@ -57,6 +77,7 @@ def tar_members(path: Path, wanted: Container[str]) -> Members:
             if member.isdir():
                 yield f"{name}/", None
             else:
+                _check_size(path, name, member.size)
                 content = archive.extractfile(member) if name in wanted else None
                 yield name, content.read() if content else None
         # The checksum of a compressed file stands behind the last member.
@@ -82,6 +103,7 @@ def zip_members(path: Path, wanted: Container[str]) -> Members:
             if member.is_dir():
                 yield f"{name}/", None
             else:
+                _check_size(path, name, member.file_size)
                 yield name, archive.read(member) if name in wanted else None
 
 
@@ -90,6 +112,12 @@ def _checked_name(path: Path, name: str) -> str:
     if pure.is_absolute() or ".." in pure.parts:
         _refuse(path, name, "points outside the archive")
     return pure.as_posix()
+
+
+def _check_size(path: Path, name: str, size: int) -> None:
+    """A small archive can hold a member that fills all memory."""
+    if size > LARGEST:
+        _refuse(path, name, f"is larger than {LARGEST >> 20} MiB")
 
 
 def _refuse(path: Path, name: str, why: str) -> None:

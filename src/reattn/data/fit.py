@@ -2,7 +2,7 @@
 
 from reattn.config.studies import Study
 from reattn.data.dataset import Dataset
-from reattn.errors import ConfigError
+from reattn.errors import ConfigError, DataError
 
 
 def require_fit(name: str, study: Study, dataset: Dataset) -> None:
@@ -14,10 +14,33 @@ def require_fit(name: str, study: Study, dataset: Dataset) -> None:
         dataset: Its data.
 
     Raises:
+        ConfigError: as `require_images`.
+        DataError: the data was prepared from another source or at another size.
+    """
+    settings, info = study.data, dataset.info
+    if (settings.source, settings.image_size) != (info["source"], info["image_size"]):
+        raise DataError(
+            f"The prepared images of study {name} are {info['source']} at "
+            f"{info['image_size']} pixels, but config/studies/{name}.yaml asks for "
+            f"{settings.source} at {settings.image_size}. Prepare them again: "
+            f"python -m reattn prepare {name}"
+        )
+    require_images(name, study, len(dataset.train_labels), len(dataset.test_labels))
+
+
+def require_images(name: str, study: Study, train: int, test: int) -> None:
+    """Check the numbers of a study against the images that there are.
+
+    Args:
+        name: The study's name, for messages.
+        study: The study.
+        train: Training images, those for validation among them.
+        test: Test images.
+
+    Raises:
         ConfigError: it holds out, shows or draws more images than there are; all
             such keys together.
     """
-    train, test = len(dataset.train_labels), len(dataset.test_labels)
     held_out, training = study.validation.images, study.training
     asked = [
         ("validation.images", held_out, train - 1),

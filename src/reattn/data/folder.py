@@ -90,6 +90,10 @@ def _classes(path: Path, base: PurePosixPath, members: list[str]) -> tuple[str, 
             raise DataError(
                 f"{path}: no images in {split}/{empty[0]}. Fill or remove the folder."
             )
+    if len(found["train"]) == 1:
+        raise DataError(
+            f"{path}: there is one class alone, {found['train'].pop()}. Add a second."
+        )
     return tuple(sorted(found["train"]))
 
 

@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from reattn.errors import DataError
 
@@ -44,8 +44,10 @@ def decode_image(
     except DataError:
         raise
     except Exception as fault:  # Pillow's decoders raise many kinds on broken bytes.
+        known = not isinstance(fault, UnidentifiedImageError)
+        reason = fault if known else "in no format that Pillow knows"
         raise DataError(
-            f"{name} is not a readable image ({fault}). Mend or remove it."
+            f"{name} is not a readable image ({reason}). Mend or remove it."
         ) from None
     if colour.size != (size, size):
         rules.append("resized")

@@ -1,11 +1,12 @@
 """Where a study's images are taken from."""
 
+import os
 from pathlib import Path
 
 from reattn.config.paths import results_folder
 from reattn.config.studies import DataSettings
 from reattn.errors import DataError
-from reattn.files import write_text
+from reattn.files import written_whole
 
 
 def source_path(study: str, settings: DataSettings, given: str | None) -> str | None:
@@ -32,7 +33,7 @@ def source_path(study: str, settings: DataSettings, given: str | None) -> str | 
         return None
     asked = given or settings.path
     if asked:
-        return _existing(asked)
+        return _existing(str(asked))  # `--config data_path=5` gives a number
     remembered = _remembered(study)
     if remembered is None and settings.source == "image-folder":
         raise DataError(
@@ -57,7 +58,9 @@ def remember_path(study: str, path: Path | None) -> None:
     """
     if path is None or path.is_relative_to(results_folder(study).resolve()):
         return
-    write_text(_memory(study), f"{path}\n")
+    # A path is bytes, which need not be text where the locale knows ASCII alone.
+    with written_whole(_memory(study)) as temporary:
+        temporary.write_bytes(os.fsencode(path) + b"\n")
 
 
 def _memory(study: str) -> Path:
@@ -66,4 +69,4 @@ def _memory(study: str) -> Path:
 
 def _remembered(study: str) -> str | None:
     memory = _memory(study)
-    return memory.read_text(encoding="utf-8").strip() if memory.exists() else None
+    return os.fsdecode(memory.read_bytes().strip()) if memory.exists() else None

@@ -13,7 +13,7 @@ from reattn.data.digest import source_digest
 from reattn.data.facts import FACTS
 from reattn.data.source import SourceImages
 from reattn.errors import DataError
-from reattn.files import write_json, written_whole
+from reattn.files import reserve, write_json, written_whole
 
 _CHUNK = 4096
 
@@ -85,6 +85,7 @@ def _write_images(path: Path, source: SourceImages, size: int) -> NDArray[np.uin
     """Fill a memory-mappable file in place, since archives come in their own order."""
     shape = (len(source.labels), 3, size, size)
     images = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=shape)
+    reserve(path)
     written = np.zeros(len(images), dtype=bool)
     for index, image in source.images:
         images[index] = image

@@ -102,6 +102,8 @@ def _read_table(path: Path, needed: Sequence[str], remedy: str) -> pd.DataFrame:
         ReattnError: the file is no such table.
     """
     try:
+        if path.read_bytes()[-1:] not in (b"\n", b""):
+            raise ReattnError(f"{path} ends in the middle of a row. {remedy}")
         table = pd.read_csv(path, dtype={"variant": str, "label": str})
     except (ValueError, OSError) as fault:  # all of pandas' faults are ValueErrors
         reason = str(fault).strip().rstrip(".")

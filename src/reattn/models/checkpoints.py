@@ -4,7 +4,7 @@ Their `best_model.ckpt` is a dictionary from a component's name to its state_dic
 """
 
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 import torch
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from reattn.errors import CheckpointError
 from reattn.models.authors_names import Key, authors_keys, derived_shapes
 
+MOST_SHOWN = 10  # faults of a checkpoint; one of another variant has hundreds
 Shapes = dict[Key, tuple[int, ...]]
 
 
@@ -29,15 +30,19 @@ def load_authors_checkpoint(model: nn.Module, path: Path | str) -> None:
         path: Their file.
 
     Raises:
-        CheckpointError: the file cannot be read, or keys are missing, unexpected
-            or of another shape; all of them are named.
+        CheckpointError: the file cannot be read, or keys are missing, unexpected,
+            of another shape or not finite; the first ten are named.
     """
     path, keys = Path(path), authors_keys(model)
     found = _read(path)
-    faults = list(_faults(found, _expected_shapes(model, keys)))
+    faults = list(_faults(found, _expected_shapes(model, keys), {*keys.values()}))
     if faults:
+        shown = faults[:MOST_SHOWN]
+        if len(faults) > MOST_SHOWN:
+            rest = len(faults) - MOST_SHOWN
+            shown.append(f"and {rest} more: is it of another variant?")
         heading = f"{path} does not fit this model:"
-        raise CheckpointError("\n  - ".join([heading, *faults]))
+        raise CheckpointError("\n  - ".join([heading, *shown]))
     model.load_state_dict({name: found[key] for name, key in keys.items()})
 
 
@@ -91,7 +96,9 @@ def _by_key(content: object, path: Path) -> dict[Key, object]:
     }
 
 
-def _faults(found: Mapping[Key, object], expected: Shapes) -> Iterator[str]:
+def _faults(
+    found: Mapping[Key, object], expected: Shapes, read: Set[Key]
+) -> Iterator[str]:
     for key, shape in expected.items():
         if key not in found:
             yield f"missing: {_shown(key)}"
@@ -102,6 +109,8 @@ def _faults(found: Mapping[Key, object], expected: Shapes) -> Iterator[str]:
                 f"wrong shape: {_shown(key)} is {_product(found[key].shape)}, "
                 f"the model needs {_product(shape)}"
             )
+        elif key in read and not found[key].isfinite().all():
+            yield f"not finite: {_shown(key)}"
     for key in found:
         if key not in expected:
             yield f"unexpected: {_shown(key)}"

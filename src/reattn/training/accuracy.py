@@ -88,8 +88,8 @@ def authors_accuracy(
     Source: NishantPrabhu/Self-Attention-and-Convolutions@57f8244,
     main/main.py:505-513 and main/utils/common.py:60-67.
     """
-    twin = copy.deepcopy(model).train()
     try:
+        twin = copy.deepcopy(model).train()
         outputs = list(_outputs(twin, images, batch, seed))
     except RuntimeError as fault:
         if not is_out_of_memory(fault):

@@ -1,6 +1,9 @@
 """The state of a run between epochs, on disk."""
 
+import io
 import warnings
+import zipfile
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +22,14 @@ def save(path: Path, content: dict[str, Any]) -> None:
     Raises:
         TypeError: the content holds something that a load with
             `weights_only=True` would refuse; it names the place.
+        ReattnError: the disk is full.
     """
     _require_plain(content, "checkpoint")
+    # torch's own writer reports a full disk as a fault of its zip archive.
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
     with written_whole(path) as temporary:
-        torch.save(content, temporary)
+        temporary.write_bytes(buffer.getbuffer())
 
 
 def _require_plain(value: Any, place: str) -> None:
@@ -38,37 +45,58 @@ def _require_plain(value: Any, place: str) -> None:
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Read a checkpoint onto the CPU.
+    """Read a checkpoint onto the CPU, wherever it was written.
 
     Raises:
-        CheckpointError: the file is torn or is not one of ours.
+        CheckpointError: the file is torn, damaged or not one of ours.
     """
     try:
+        _require_whole(path)
         content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as fault:
         first, *_ = [*str(fault).splitlines(), type(fault).__name__]
         raise CheckpointError(f"{path} cannot be read: {first}") from None
-    if not isinstance(content, dict) or "model" not in content:
+    if not isinstance(content, dict) or not isinstance(content.get("model"), dict):
         raise CheckpointError(f"{path} cannot be read: it holds no model")
     return content
+
+
+def _require_whole(path: Path) -> None:
+    """Compare the checksums inside the file, which torch does not look at."""
+    with zipfile.ZipFile(path) as archive:
+        broken = archive.testzip()
+    if broken is not None:
+        raise ValueError(f"the checksum of its part {broken} is wrong")
 
 
 def resume(path: Path, fingerprint: str) -> dict[str, Any] | None:
     """The checkpoint of an interrupted run, or None to start afresh.
 
-    A torn or foreign file and one of other settings are set aside under another
-    name, with a warning, so that nothing is lost and nothing wrong is resumed.
+    A torn or foreign file and one of other settings are set aside.
     """
     if not path.exists():
         return None
     try:
         content = load(path)
-        if content.get("fingerprint") == fingerprint and content.keys() >= STATE:
-            return content
-        problem = f"{path} was made with other settings or data"
     except CheckpointError as fault:
-        problem = str(fault)
-    aside = path.with_name(f"{path.name}.set-aside")
+        set_aside(path, str(fault))
+        return None
+    if content.get("fingerprint") != fingerprint or not content.keys() >= STATE:
+        set_aside(path, f"{path} was made with other settings or data")
+        return None
+    return content
+
+
+def set_aside(path: Path, problem: str) -> None:
+    """Give a checkpoint that cannot be resumed a name of its own, with a warning.
+
+    Nothing is lost, not even what was set aside before, and nothing wrong is resumed.
+
+    Args:
+        path: The checkpoint.
+        problem: What is the matter with it, naming it.
+    """
+    names = (path.with_name(f"{path.name}.set-aside-{number}") for number in count(1))
+    aside = next(name for name in names if not name.exists())
     path.replace(aside)
     warnings.warn(f"{problem}; kept as {aside.name}, starting afresh.", stacklevel=2)
-    return None

@@ -8,6 +8,7 @@ from reattn.errors import ReattnError
 from reattn.models.build import build_model
 from reattn.models.checkpoints import load_authors_checkpoint
 from reattn.training.accuracy import log_probabilities
+from reattn.training.alone import alone
 from reattn.training.devices import autocast_for, use_device
 from reattn.training.outcome import write_outcome
 from reattn.training.provenance import provenance
@@ -30,8 +31,14 @@ def import_run(run: Run, checkpoint: Path, *, replace: bool = False) -> dict[str
     Raises:
         CheckpointError: the file does not fit the variant, key by key.
         DataError: the data is not prepared.
-        ReattnError: a run is there and may not be replaced.
+        ReattnError: a run is there and may not be replaced, or another process
+            trains it.
     """
+    with alone(run):
+        return _import_alone(run, checkpoint, replace)
+
+
+def _import_alone(run: Run, checkpoint: Path, replace: bool) -> dict[str, Any]:
     if (run.folder / "status.json").exists() and not replace:
         raise ReattnError(
             f"{run.folder} holds a run. To put the checkpoint in its place, add "
@@ -49,7 +56,7 @@ def import_run(run: Run, checkpoint: Path, *, replace: bool = False) -> dict[str
         model=model,
         optimizer=optimizer_of(model, run.variant.recipe),
         micro_batch=run.budget.batch,
-        sessions=[{"first_epoch": 1, **provenance(device)}],
+        sessions=[{"first_epoch": 1, **provenance(device, run.variant.model.family)}],
     )
     with autocast_for(run.study.training, device)():
         outputs = log_probabilities(model, sets.test, derived_seed(run.seed, "test"))

@@ -3,18 +3,15 @@
 from typing import Any
 
 import numpy as np
+import torch
 
 from reattn.config.runs import Run
 from reattn.files import write_json, written_whole
 from reattn.training import checkpoints
-from reattn.training.history import Epoch, best, write_history
+from reattn.training.history import Epoch, write_history
+from reattn.training.metrics import metrics_of, metrics_without_model
 from reattn.training.sets import Sets
 from reattn.training.state import TrainingState
-
-BATCH_NORMALISATION_NOTE = (
-    "batch normalisation took its statistics from micro-batches, not from the "
-    "recipe's batch"
-)
 
 
 def write_outcome(
@@ -41,92 +38,53 @@ def write_outcome(
     Returns:
         The metrics.
     """
+    metrics = metrics_of(run, status, state, sets, log_probability)
+    metrics["wandb_run"] = wandb_run
     labels = sets.test.labels.cpu().numpy()
-    metrics = {
-        **_identity(run, status),
-        **_accuracies(run, state.history, log_probability, labels),
-        **_effort(run, state, sets),
-        **_provenance(state),
-        "wandb_run": wandb_run,
-        "data_checksum": sets.dataset.info["checksum"],
-        "data_source": sets.dataset.info["source"],
-        "data_note": run.study.data.note,
-    }
-    checkpoints.save(run.folder / "model.pt", {"model": state.model.state_dict()})
+    _remove_status(run)
+    _write_weights(run, state.model.state_dict())
     write_history(run.folder / "history.csv", state.history)
     _write_predictions(run, labels, log_probability)
-    write_json(run.folder / "metrics.json", metrics)
-    write_json(
-        run.folder / "status.json",
-        {"status": status, "reason": reason, "epoch": state.epoch},
-    )
+    _write_metrics_and_status(run, metrics, reason)
     return metrics
 
 
-def _identity(run: Run, status: str) -> dict[str, Any]:
-    return {
-        "study": run.study_name,
-        "variant": run.variant_id,
-        "label": run.variant.label,
-        "seed": run.seed,
-        "status": status,
-        "reduced": run.study.reduced,
-        "overrides": run.overrides,
-        "fingerprint": run.fingerprint,
-    }
+def write_failure(run: Run, reason: str, origin: dict[str, Any]) -> dict[str, Any]:
+    """Write the outputs of a run that failed before it had a model.
+
+    Args:
+        run: The run.
+        reason: Why it failed.
+        origin: Where it was tried.
+
+    Returns:
+        The metrics.
+    """
+    metrics = metrics_without_model(run, "failed", origin) | {"wandb_run": None}
+    no_epochs: list[Epoch] = []
+    _remove_status(run)
+    _write_weights(run, {})
+    write_history(run.folder / "history.csv", no_epochs)
+    _write_predictions(run, np.empty(0, dtype=np.int64), None)
+    _write_metrics_and_status(run, metrics, reason)
+    return metrics
 
 
-def _accuracies(
-    run: Run,
-    history: list[Epoch],
-    log_probability: np.ndarray | None,
-    labels: np.ndarray,
-) -> dict[str, Any]:
-    accuracy = None
-    if log_probability is not None:
-        accuracy = float(100 * np.mean(log_probability.argmax(axis=1) == labels))
-    return {
-        "accuracy": accuracy,
-        "test_images": len(labels),
-        "accuracy_authors": best(history, "test_accuracy_authors"),
-        "accuracy_best_eval": best(history, "test_accuracy_eval"),
-        "evaluation_images": run.study.training.evaluation_images,
-        "validation_accuracy": history[-1].validation_accuracy if history else None,
-        "validation_reason": run.study.validation.reason,
-    }
+def _remove_status(run: Run) -> None:
+    """A kill among the writes must not leave an old status beside new numbers."""
+    (run.folder / "status.json").unlink(missing_ok=True)
 
 
-def _effort(run: Run, state: TrainingState, sets: Sets) -> dict[str, Any]:
-    epoch_images = run.epoch_images(len(sets.train))
-    seconds = sum(epoch.seconds for epoch in state.history)
-    passes = state.epoch * epoch_images
-    parameters = [p for p in state.model.parameters() if p.requires_grad]
-    return {
-        "params": sum(parameter.numel() for parameter in parameters),
-        "epochs_run": state.epoch,
-        "epochs_planned": run.budget.last_epoch,
-        "image_passes": passes,
-        "train_seconds": round(seconds, 1),
-        "images_per_second": round(passes / seconds, 1) if seconds else None,
-        "batch": run.budget.batch,
-        "micro_batch": state.micro_batch,
-        "batch_normalisation_note": _batch_normalisation_note(run, state),
-        "precision": run.study.training.precision,
-        "threads": run.study.training.threads,
-    }
+def _write_weights(run: Run, weights: dict[str, torch.Tensor]) -> None:
+    checkpoints.save(run.folder / "model.pt", {"model": weights})
 
 
-def _provenance(state: TrainingState) -> dict[str, Any]:
-    """Where the last epochs were trained, and all sessions of an interrupted run."""
-    last = dict(state.sessions[-1])
-    del last["first_epoch"]
-    return {**last, "sessions": state.sessions}
-
-
-def _batch_normalisation_note(run: Run, state: TrainingState) -> str | None:
-    has_buffers = any("running_mean" in name for name, _ in state.model.named_buffers())
-    split = state.micro_batch < run.budget.batch
-    return BATCH_NORMALISATION_NOTE if has_buffers and split else None
+def _write_metrics_and_status(
+    run: Run, metrics: dict[str, Any], reason: str | None
+) -> None:
+    write_json(run.folder / "metrics.json", metrics)
+    ending = {"status": metrics["status"], "reason": reason}
+    write_json(run.folder / "status.json", {**ending, "epoch": metrics["epochs_run"]})
 
 
 def _write_predictions(

@@ -48,15 +48,41 @@ class TrainingState:
         checkpoints.save(path, content)
 
     def resume(self, path: Path, fingerprint: str) -> None:
-        """Continue from a checkpoint, if a usable one is there."""
+        """Continue from a checkpoint, if a usable one is there.
+
+        One that does not fit, such as one of other code, is set aside.
+        """
         content = checkpoints.resume(path, fingerprint)
         if content is None:
+            return
+        if not self._fits(content):
+            problem = f"{path} holds another model, optimiser or history than this code"
+            checkpoints.set_aside(path, problem)
             return
         self.model.load_state_dict(content["model"])
         self.optimizer.load_state_dict(content["optimizer"])
         self.micro_batch = content["micro_batch"]
         self.history = [Epoch(**values) for values in content["history"]]
         self.sessions = content["sessions"]
+
+    def _fits(self, content: dict[str, Any]) -> bool:
+        """Whether a checkpoint can be loaded; decided before anything is changed."""
+        try:
+            _ = [Epoch(**values) for values in content["history"]]
+            return _shapes(content["model"]) == _shapes(self.model.state_dict()) and (
+                _group_sizes(content["optimizer"])
+                == _group_sizes(self.optimizer.state_dict())
+            )
+        except (AttributeError, KeyError, TypeError):
+            return False
+
+
+def _shapes(state: dict[str, torch.Tensor]) -> dict[str, torch.Size]:
+    return {name: value.shape for name, value in state.items()}
+
+
+def _group_sizes(optimizer: dict[str, Any]) -> list[int]:
+    return [len(group["params"]) for group in optimizer["param_groups"]]
 
 
 def optimizer_of(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:

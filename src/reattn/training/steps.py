@@ -10,7 +10,9 @@ from reattn.errors import DeviceError
 from reattn.models.dropout import one_dropout_mask
 from reattn.training.loss import classification_loss
 
-OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "STATUS_ALLOC_FAILED")
+OUT_OF_MEMORY = (
+    *("out of memory", "can't allocate memory", "bad_alloc", "STATUS_ALLOC_FAILED"),
+)
 
 
 class DivergenceError(Exception):
@@ -56,7 +58,7 @@ class Step:
             try:
                 loss, correct = self._accumulate(images, labels)
                 break
-            except (torch.OutOfMemoryError, RuntimeError) as fault:
+            except (RuntimeError, MemoryError) as fault:
                 if not is_out_of_memory(fault):
                     raise
             state.restore(self.model)
@@ -100,7 +102,7 @@ class Step:
 
 def is_out_of_memory(fault: BaseException) -> bool:
     """Whether an error says that memory ran out, on a card or on the CPU."""
-    if isinstance(fault, torch.OutOfMemoryError):
+    if isinstance(fault, torch.OutOfMemoryError | MemoryError):
         return True
     return any(words in str(fault) for words in OUT_OF_MEMORY)
 

@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from reattn.config.paths import shown
+from reattn.config.runs import Run
+from reattn.training.history import Epoch
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 60.0  # seconds that the tracker may take for one call
+# Seconds that the tracker may take to start, and for every other call.
+STARTING = 45.0
+PATIENCE = 15.0
 
 
 class Tracker:
@@ -43,28 +47,41 @@ class Tracker:
         config: dict[str, Any],
         folder: Path,
     ):
-        self._run = None
+        self._run: Any = None
+        self._left = mode == "off"
         self.link: str | None = None
-        if mode == "off":
-            return
-        self._run = _patiently(
-            lambda: _start(mode, name, group, config, folder), "start"
-        )
-        if self._run is not None:
-            self.link = self._run.url or shown(Path(self._run.dir).parent)
+        self._try("start", lambda: self._start(mode, name, group, config, folder))
 
-    def log(self, epoch: int, values: dict[str, float | None]) -> None:
+    def _start(
+        self, mode: str, name: str, group: str, config: dict[str, Any], folder: Path
+    ) -> None:
+        run = _start(mode, name, group, config, folder)
+        self.link = run.url or shown(Path(run.dir).parent)
+        self._run = run
+
+    def epoch(self, line: Epoch) -> None:
         """Log one epoch's metrics; those that are None are left out."""
-        if self._run is None:
-            return
-        known = {key: value for key, value in values.items() if value is not None}
-        _patiently(lambda: self._run.log(known, step=epoch), "log")
+        known = {key: value for key, value in _metrics(line) if value is not None}
+        self._try("log", lambda: self._run and self._run.log(known, step=line.epoch))
 
     def finish(self, summary: dict[str, Any]) -> None:
         """Store the final numbers and close the run."""
-        if self._run is None:
+        self._try("finish", lambda: self._run and _finish(self._run, summary))
+
+    def _try(self, what: str, call: Callable[[], Any]) -> None:
+        """Make a call of the tracker; one that hangs is the last one."""
+        if self._left:
             return
-        _patiently(lambda: _finish(self._run, summary), "finish")
+        patience = STARTING if what == "start" else PATIENCE
+        thread = threading.Thread(target=_attempt, args=(what, call), daemon=True)
+        thread.start()
+        thread.join(patience)
+        if thread.is_alive():
+            self._left = True
+            log.warning(
+                "Weights & Biases took over %.0f s to %s; going on without it.",
+                *(patience, what),
+            )
 
 
 def _start(mode: str, name: str, group: str, config: dict, folder: Path) -> Any:
@@ -86,30 +103,46 @@ def _start(mode: str, name: str, group: str, config: dict, folder: Path) -> Any:
             x_disable_stats=True,
             disable_git=True,
             save_code=False,
-            init_timeout=PATIENCE / 2,
+            init_timeout=STARTING * 2 / 3,
         ),
     )
 
 
-def _finish(run: Any, summary: dict[str, Any]) -> bool:
+def _finish(run: Any, summary: dict[str, Any]) -> None:
     run.summary.update(summary)
     run.finish()
-    return True
 
 
-def _patiently(call: Callable[[], Any], what: str) -> Any:
-    """The call's result, or None when it fails or takes too long."""
-    result: list[Any] = []
+def _attempt(what: str, call: Callable[[], Any]) -> None:
+    try:
+        call()
+    except BaseException as fault:
+        log.warning("Weights & Biases could not %s: %s", what, fault)
 
-    def attempt() -> None:
-        try:
-            result.append(call())
-        except BaseException as fault:
-            log.warning("Weights & Biases could not %s: %s", what, fault)
 
-    thread = threading.Thread(target=attempt, daemon=True)
-    thread.start()
-    thread.join(PATIENCE)
-    if thread.is_alive():
-        log.warning("Weights & Biases took over %d s to %s; left it", PATIENCE, what)
-    return result[0] if result else None
+def tracker_of(run: Run) -> Tracker:
+    """The tracker that a run's study asks for."""
+    return Tracker(
+        run.study.training.wandb,
+        name=run.name,
+        group=run.study_name,
+        config={
+            "model": run.variant.model.model_dump(),
+            "recipe": run.variant.recipe.model_dump(),
+            "training": run.study.training.model_dump(),
+            "seed": run.seed,
+            "fingerprint": run.fingerprint,
+        },
+        folder=run.work,
+    )
+
+
+def _metrics(line: Epoch) -> list[tuple[str, float | None]]:
+    return [
+        ("learning_rate", line.learning_rate),
+        ("train/loss", line.train_loss),
+        ("train/accuracy", line.train_accuracy),
+        ("test/accuracy_eval", line.test_accuracy_eval),
+        ("test/accuracy_authors", line.test_accuracy_authors),
+        ("validation/accuracy", line.validation_accuracy),
+    ]

@@ -21,15 +21,21 @@ def load_weights(run: Run, image_size: tuple[int, int], classes: int) -> nn.Modu
         classes: Classes of its data.
 
     Raises:
-        CheckpointError: model.pt is missing, torn, or of another model.
+        CheckpointError: model.pt is missing, torn, empty or of another model.
     """
     path = run.folder / "model.pt"
     if not path.exists():
         raise CheckpointError(f"{path} is missing. Train {run.name} first.")
+    weights = checkpoints.load(path)["model"]
+    if not weights:
+        raise CheckpointError(
+            f"{path} holds no weights, since {run.name} failed before it had any. Its "
+            "status.json says why; train it again."
+        )
     model = build_model(run.variant, image_size=image_size, num_classes=classes)
     try:
-        model.load_state_dict(checkpoints.load(path)["model"])
-    except (KeyError, RuntimeError) as fault:
+        model.load_state_dict(weights)
+    except (AttributeError, TypeError, RuntimeError) as fault:
         problem = " ".join(str(fault).split())[:200]
         raise CheckpointError(
             f"{path} holds the weights of another model: {problem} Train {run.name} "
