@@ -20,7 +20,7 @@ demo: $(READY)
 	@echo "Open results/demo/report/report.html or results/demo/report/report.pdf."
 
 test: $(READY)
-	$(BIN)/python -m pytest --durations=10
+	$(BIN)/python -m pytest --numprocesses=2 --dist=loadgroup --durations=10
 
 torture: $(READY)
 	$(BIN)/python tests/torture.py

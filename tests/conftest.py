@@ -32,6 +32,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of the demo share one worker, so that it is run once; files stay whole."""
+    for item in items:
+        uses_demo = "demo" in getattr(item, "fixturenames", ())
+        group = "demo" if uses_demo else item.path.name
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 TINY = {
     "title": "Tiny",
     "reduced": "a test",

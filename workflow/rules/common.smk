@@ -19,8 +19,14 @@ def quoted(*words):
     return shlex.join(map(str, words)).replace("{", "{{").replace("}", "}}")
 
 
+# Jobs run the Python that runs Snakemake, unless they get an environment of their own.
+OWN_ENVIRONMENT = bool(workflow.deployment_settings.deployment_method)
+PYTHON = quoted(Path(sys.executable).parent)
 # A job ends when the process that started it is gone: the shell's parent.
-shell.prefix(f"export PYTHONPATH={quoted(SOURCE)}; export REATTN_PARENT=$PPID; ")
+shell.prefix(
+    f"export PYTHONPATH={quoted(SOURCE)}; export REATTN_PARENT=$PPID; "
+    + ("" if OWN_ENVIRONMENT else f"export PATH={PYTHON}:$PATH; ")
+)
 
 from reattn.cards import slots_message
 from reattn.config.freshness import data_changed, setting_changes

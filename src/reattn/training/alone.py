@@ -68,9 +68,7 @@ def _wait(lock: FileLock, run: Run, wait: float) -> None:
         return
     except Timeout:
         if "SLURM_JOB_ID" in os.environ:
-            wait = (
-                FOREVER  # the job of a Snakemake that died trains on, for hours perhaps
-            )
+            wait = FOREVER  # a job whose Snakemake died may train on for hours
         log.info("Another process trains %s; waiting for it.", run.name)
     try:
         lock.acquire(timeout=wait)
