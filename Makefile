@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: setup demo test torture lint clean
+.PHONY: setup demo test torture bench lint clean
 
 setup: $(READY)
 
@@ -24,6 +24,9 @@ test: $(READY)
 
 torture: $(READY)
 	$(BIN)/python tests/torture.py
+
+bench: $(READY)
+	$(BIN)/python -m reattn bench --study paper --csv bench.csv
 
 lint: $(READY)
 	$(BIN)/ruff check .

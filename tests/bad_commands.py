@@ -67,7 +67,7 @@ CALLS = [
     ("--config study=fresh", ("fresh", "data_path=PATH")),
     ("--config study=fresh data_path=/nowhere", ("/nowhere", "does not exist")),
     ("--config study=fresh data_path=5", ("data_path = 5", "does not exist")),
-    (f"--resources gpus=1 {TINY}", ("--resources gpus", "gpu=N")),
+    (f"--resources gpus=1 {TINY}", ("resource gpus", "Write gpu")),
     (TINY, (STUDY, "seeds.0 = -1"), study(seeds=[-1])),
     (TINY, (STUDY, "line 1"), file(STUDY, "{")),
     ("", ("Config file", "YAML"), file(CONFIG, "")),

@@ -15,6 +15,9 @@ import yaml
 from conftest import TINY, copy_project, run_snakemake, write_study
 from filelock import FileLock
 
+from reattn.config.freshness import setting_changes
+from reattn.config.runs import runs_of
+
 DEMO = ("--config", "study=demo")
 
 
@@ -148,8 +151,11 @@ def test_edited_code_marks_its_runs_stale_and_trains_nothing(demo, tmp_path):
     project = copied(demo, tmp_path / "project")
     source = project / "src" / "reattn" / "models" / "vit.py"
     source.write_text(source.read_text() + "\nOTHER = 1\n")
-    rules, _, _ = planned(project)
+    rules, _, said = planned(project)
+    assert {"make_tables", "write_report"} <= rules
     assert "train_model" not in rules
+    assert "Trained by other code than today's: vit/seed0, ha-vit/seed0" in said
+    assert "python -m reattn retry demo --stale" in said
     done = reattn(project, "report", "demo")
     assert done.returncode == 0, done.stderr
     models = rows(project, "models")
@@ -159,7 +165,8 @@ def test_edited_code_marks_its_runs_stale_and_trains_nothing(demo, tmp_path):
     assert "retry demo vit/seed0" in models["vit"]["status_reason"]
     text = (project / "results" / "demo" / "report" / "report.md").read_text()
     assert "2 of 16 runs are stale" in text
-    assert "`python -m reattn retry demo --stale`" in text
+    again = "`python -m reattn retry demo --stale` and then `snakemake --config study="
+    assert again in text
     done = reattn(project, "retry", "demo", "--stale")
     assert done.stdout.count("starts afresh") == 2
     assert planned(project)[1] == ["ha-vit", "vit"]
@@ -239,6 +246,78 @@ def test_a_killed_training_still_gives_a_report(tmp_path):
     assert "runs is missing" not in (report / "report.md").read_text()
 
 
+def test_a_report_by_hand_does_not_end_a_study(demo, tmp_path):
+    """What was missing in it is still made by the next call."""
+    project = copied(demo, tmp_path / "project")
+    results = project / "results" / "demo"
+    for folder in ("attention", "figures", "measure", "tables", "report"):
+        shutil.rmtree(results / folder)
+    done = reattn(project, "report", "demo")
+    assert "Absent: measurements" in done.stdout
+    rules, trained, _ = planned(project)
+    assert {"measure_models", "save_attention", "write_report"} <= rules
+    assert not trained
+
+
+@pytest.mark.parametrize("name", ["metrics.json", "status.json"])
+@pytest.mark.parametrize("content", [None, "{"])
+def test_a_run_that_cannot_be_read_is_trained_again(demo, tmp_path, name, content):
+    """Case D08: a file of a run that is gone or torn is no dead end."""
+    project = copied(demo, tmp_path / "project")
+    path = project / "results" / "demo" / "runs" / "vit" / "seed0" / name
+    path.write_text(content) if content else path.unlink()
+    assert planned(project)[1] == ["vit"]
+
+
+def test_results_that_are_kept_without_weights_train_nothing(demo, tmp_path):
+    """As in a clone of a committed study: attention says why there is none."""
+    project = copied(demo, tmp_path / "project", metadata=False)
+    results = project / "results" / "demo"
+    for path in results.glob("runs/*/*/model.pt"):
+        path.unlink()
+    for folder in ("attention", "figures", "report", "data"):
+        shutil.rmtree(results / folder)
+    rules, trained, _ = planned(project)
+    assert "save_attention" in rules
+    assert not trained
+    assert reattn(project, "prepare", "demo").returncode == 0
+    done = reattn(project, "attention", "demo", "vit")
+    assert "The weights of ViT are not kept here." in done.stderr
+
+
+def test_imported_weights_are_never_trained_over(demo, tmp_path):
+    """Where they are gone, the call stops and says how to bring them back."""
+    project = copied(demo, tmp_path / "project")
+    results = project / "results" / "demo"
+    folder = results / "runs" / "vit" / "seed0"
+    for name in ("status.json", "metrics.json"):
+        content = json.loads((folder / name).read_text())
+        (folder / name).write_text(json.dumps(content | {"status": "imported"}))
+    vit = project / "config" / "variants" / "vit.yaml"
+    replace(vit, "learning_rate: 0.01", "learning_rate: 0.02")
+    assert not planned(project)[1]
+    (folder / "history.csv").unlink()
+    for part in ("attention/vit.npz", "figures", "report"):
+        path = results / part
+        path.unlink() if path.is_file() else shutil.rmtree(path)
+    done = run_snakemake(project, "-n", *DEMO)
+    assert done.returncode != 0
+    assert "python -m reattn import vit" in done.stdout + done.stderr
+
+
+def test_a_new_setting_at_its_default_changes_nothing():
+    """Code that learns another switch does not send every study into training."""
+    run = runs_of("demo")[0]
+    settings = json.loads(json.dumps(run.settings))
+    del settings["training"]["micro_batch"]
+    before = {"fingerprint": "of older code", "settings": settings}
+    assert run.study.training.micro_batch == "auto"
+    assert setting_changes(run, before) == []
+    settings["training"]["precision"] = "bf16"
+    changes = setting_changes(run, before)
+    assert changes == ["training.precision was bf16, is fp32"]
+
+
 # Calls that mean something else than they say
 
 
@@ -248,10 +327,13 @@ def test_one_snakemake_a_study(demo):
     target = "results/demo/tables/models.csv"
     call = ("--cores", "1", "--forcerun", target, "--config", "study=demo")
     with FileLock(lock):
+        retried = reattn(demo, "retry", "demo", "vit")
         done = run_snakemake(demo, *call)
         planned(demo)
     assert done.returncode != 0
     assert "Another snakemake works on study demo" in done.stdout + done.stderr
+    assert retried.returncode == 2
+    assert "Another snakemake works on study demo" in retried.stderr
 
 
 @pytest.mark.parametrize(
@@ -261,8 +343,10 @@ def test_one_snakemake_a_study(demo):
             ("--config", "stdy=demo"),
             "--config stdy: there is no such key. Did you mean",
         ),
-        (("--resources", "gpus=2"), "--resources gpus: jobs ask for gpu"),
-        (("--resources", "nvidia_gpu=2"), "--resources nvidia_gpu"),
+        (("--resources", "gpus=2"), "resource gpus: no job asks for it"),
+        (("--resources", "nvidia_gpu=2"), "resource nvidia_gpu: no job"),
+        (("--default-resources", "gpus=1"), "resource gpus: no job asks for it"),
+        (("--set-resources", "train_model:gpus=1"), "resource gpus: no job asks"),
         (("--resources", "gpu=0"), "gpu=0 would let all GPU jobs start at once"),
     ],
 )
@@ -289,7 +373,7 @@ def gpu_study(project: Path) -> None:
     ("slots", "words"),
     [
         (("--resources", "mem_mb=90000"), "No number of GPUs is given: one GPU job"),
-        (("--resources", "gpu=3"), "gpu=3"),
+        (("--resources", "gpu=3"), "gpu=3 asked, 1 card visible"),
     ],
 )
 def test_slots_that_are_not_given_or_not_there_are_told(tmp_path, slots, words):

@@ -108,8 +108,7 @@ def test_the_plan_names_the_cards_and_how_many_runs_go_at_once(plan, machine):
     """Case R1: memory needed and memory there, side by side before the start."""
     machine(80, 80, 8)
     text = plan("paper")
-    assert "cards: 2 x A card, 80.0 GiB; 1 x A card, 8.0 GiB; at most 3 runs" in text
-    assert "--resources gpu=3" in text
+    assert "cards: 2 x A card, 80.0 GiB; 1 x A card, 8.0 GiB; room for 3 runs" in text
 
 
 @pytest.mark.parametrize(

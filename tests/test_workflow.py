@@ -224,7 +224,7 @@ def test_changing_one_variant_retrains_that_variant_alone(demo: Path):
     training = [line for line in done.stdout.splitlines() if "Training" in line]
     assert len(training) == 1, training
     assert "Training vit, seed 0." in training[0]
-    assert "Params have changed" in done.stdout
+    assert "recipe.learning_rate was 0.01, is 0.02" in done.stdout + done.stderr
 
 
 def test_snakemake_s_own_report_works(demo: Path):

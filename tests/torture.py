@@ -38,6 +38,7 @@ TRAINING = {
     **TINY["training"],
     **{"device": "gpu", "epochs": 30, "epoch_images": 320, "threads": 1},
 }
+MANY = 10  # kills, of which one at least must hit a run that goes on
 PATIENCE = 25.0  # seconds within which everything of a killed workflow must be gone
 LONGEST = 600.0  # seconds that an undisturbed study may take
 # Half of the kills leave no time for anything; a terminal's Ctrl-C goes to all.
@@ -58,6 +59,8 @@ class Project:
         chance: Where random moments, victims and signals come from.
         killed: One line a kill that hit.
         resumptions: How often a run went on after a kill, in studies that are done.
+        reached: The last epoch that each run has logged as finished, and the first
+            line of that log, by which another attempt's log is told apart.
     """
 
     folder: Path
@@ -65,6 +68,7 @@ class Project:
     chance: random.Random
     killed: list[str] = field(default_factory=list)
     resumptions: int = 0
+    reached: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @property
     def results(self) -> Path:
@@ -126,6 +130,23 @@ class Project:
         return Counter(
             found for log in logs for found in EPOCH.findall(log.read_text())
         )
+
+    def require_progress(self) -> None:
+        """No attempt begins with an epoch that an earlier one has finished."""
+        for log in self.results.glob("logs/train_model/*.log"):
+            text = log.read_text()
+            epochs = [int(number) for _, number in EPOCH.findall(text)]
+            if not epochs:
+                continue
+            last, head = self.reached.get(log.stem, (0, ""))
+            if text.partition("\n")[0] != head:
+                assert min(epochs) > last, f"{log.stem}: epoch {min(epochs)} again"
+            self.reached[log.stem] = max(epochs), text.partition("\n")[0]
+
+    def start_over(self) -> None:
+        """Forget the study."""
+        shutil.rmtree(self.results)
+        self.reached.clear()
 
     def hit(self, number: int, victim: str) -> None:
         """Keep and print a kill that hit."""
@@ -230,14 +251,12 @@ def require_nothing_left(project: Project) -> None:
 
 
 def require_as_unbroken(project: Project, unbroken: dict[str, Any]) -> None:
-    """The same bits, no epoch trained twice, no temporary file left."""
+    """The same bits, no temporary file left."""
     for variant, numbers in project.numbers().items():
         try:
             assert_equal_bit_for_bit(unbroken[variant], numbers)
         except AssertionError as fault:
             raise AssertionError(f"{variant} differs: {fault}") from None
-    twice = {line: n for line, n in project.lines().items() if n > 1}
-    assert not twice, f"finished epochs trained again: {twice}"
     files = [*project.results.glob("runs/**/*"), *project.results.glob("work/**/*")]
     left = [path for path in files if TEMPORARY.fullmatch(path.name)]
     assert not left, f"left over: {left}"
@@ -273,17 +292,19 @@ def torture(
     write_study(project.folder, STUDY, variants=list(variants), training=TRAINING)
     finish(project)
     unbroken = project.numbers()
-    shutil.rmtree(project.results)
+    project.start_over()
     while len(project.killed) < kills:
         workflow = project.start()
         if len(project.killed) % 2 == 0:
             kill_a_training(project, workflow)
         kill_snakemake(project, workflow, seconds=4)
         require_nothing_left(project)
+        project.require_progress()
         if workflow.returncode == 0:
             require_as_unbroken(project, unbroken)
-            shutil.rmtree(project.results)
+            project.start_over()
     finish(project)
+    project.require_progress()
     require_as_unbroken(project, unbroken)
     return project
 
@@ -302,6 +323,8 @@ def main() -> None:
         sys.exit(f"Something was lost: {fault}\nAll of it is kept in {folder}.")
     shutil.rmtree(folder)
     seconds = time.monotonic() - started
+    if options.kills >= MANY and not project.resumptions:
+        sys.exit(f"No run went on after any of {len(project.killed)} kills.")
     print(
         f"{len(project.killed)} kills in {seconds:.0f} s. Runs went on after a "
         f"finished epoch {project.resumptions} times; no such epoch was trained twice. "

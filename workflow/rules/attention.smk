@@ -1,6 +1,6 @@
 rule save_attention:
     input:
-        weights=variant_files("model.pt"),
+        weights=weights_of,
         status=variant_files("status.json"),
         facts=ancient(f"{RESULTS}/data/data.json"),
         images=ancient(f"{RESULTS}/data/images.npy"),

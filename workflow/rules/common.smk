@@ -29,24 +29,21 @@ shell.prefix(
 )
 
 from reattn.cards import slots_message
-from reattn.config.freshness import data_changed, setting_changes
+from reattn.config.freshness import code_changed, data_changed, setting_changes
 from reattn.config.invocation import require_sound_call
 from reattn.config.occupation import occupy
+from reattn.config.paths import CHARTS, KEPT_FILES, RUN_FILES
 from reattn.config.runs import runs_of
 from reattn.costs.requests import limits_from, memory_request, runtime_request
-from reattn.data.digest import source_digest
+from reattn.data.digest import known_digest, remember_digest
 from reattn.data.locations import source_path
 from reattn.errors import ReattnError
+from reattn.files import remove_leftovers
 from reattn.tables.run_files import read_object
 
 STUDY = str(config["study"])
 RESULTS = f"results/{STUDY}"
-CHARTS = ("diagrams", "curves", "comparison")
 PREPARED = [f"{RESULTS}/data/{n}" for n in ("data.json", "images.npy", "labels.npy")]
-RUN_FILES = (
-    *("metrics.json", "model.pt", "history.csv", "predictions.npz"),
-    "status.json",  # written last
-)
 
 
 def or_stop(call, *arguments):
@@ -64,20 +61,29 @@ VARIANTS = list(dict.fromkeys(run.variant_id for run in RUNS))
 NEEDS_GPU = SETTINGS.training.device == "gpu"
 SLOTS = {name: slot.value for name, slot in workflow.global_resources.items()}
 if workflow.is_main_process:
-    or_stop(lambda: require_sound_call(config, SLOTS, needs_gpu=NEEDS_GPU))
+    asked = [*(workflow.resource_settings.default_resources or {})]
+    for overwritten in workflow.resource_settings.overwrite_resources.values():
+        asked += overwritten
+    or_stop(lambda: require_sound_call(config, SLOTS, asked, needs_gpu=NEEDS_GPU))
 ARCHIVE = f"{RESULTS}/data/cifar-10-python.tar.gz"
 IMAGES = or_stop(source_path, STUDY, SETTINGS.data, config.get("data_path"))
 FACTS, _ = read_object(Path(PREPARED[0]))
+DIGEST_MEMORY = Path(RESULTS) / "work" / "source-digest.json"
 # What a given source holds; where it is gone, what it held.
 DIGEST = FACTS.get("source_digest") if IMAGES else None
 if IMAGES and Path(IMAGES).exists():
-    DIGEST = or_stop(source_digest, IMAGES)
+    DIGEST = or_stop(known_digest, IMAGES, DIGEST_MEMORY)
 if IMAGES is None and SETTINGS.data.source == "cifar10":
     IMAGES = ARCHIVE
 DATA_OPTION = quoted("--data-path", IMAGES) if IMAGES else ""
 NEW_IMAGES = None not in (DIGEST, FACTS.get("source_digest")) and (
     DIGEST != FACTS["source_digest"]
 )
+
+
+def folder_of(run):
+    """Where a run's outputs lie."""
+    return f"{RESULTS}/runs/{run.variant_id}/seed{run.seed}"
 
 
 def get_run(wildcards):
@@ -111,13 +117,13 @@ def texts_of(variant):
 
 def run_files(name):
     """One file of every run."""
-    return [f"{RESULTS}/runs/{run.variant_id}/seed{run.seed}/{name}" for run in RUNS]
+    return [f"{folder_of(run)}/{name}" for run in RUNS]
 
 
 def variant_files(name):
     """One file of every run of a variant; attention takes the first good run."""
     return lambda wildcards: [
-        f"{RESULTS}/runs/{run.variant_id}/seed{run.seed}/{name}"
+        f"{folder_of(run)}/{name}"
         for run in RUNS
         if run.variant_id == wildcards.variant
     ]

@@ -14,9 +14,9 @@ def start_of_work():
 
     On a cluster the submitting host may have no GPU; there each job looks itself.
     """
-    or_stop(occupy, STUDY)
     jobs = [job.name for job in workflow.dag.needrun_jobs()]
     if "train_model" not in jobs:
+        settle_in()
         return
     if NEEDS_GPU and workflow.local_exec:
         if say("check-gpu").returncode:
@@ -24,7 +24,17 @@ def start_of_work():
                 f"Study {STUDY} cannot train here; nothing was started."
             )
         limit_gpu_jobs()
+    settle_in()
     say(f"plan {STUDY}")
+
+
+def settle_in():
+    """Keep other workflows away; tidy up and remember what this one needs."""
+    or_stop(occupy, STUDY)
+    # Files as large as the images, of preparations that were killed.
+    remove_leftovers(Path(RESULTS) / "data")
+    if DIGEST and Path(IMAGES).exists():
+        remember_digest(IMAGES, DIGEST, DIGEST_MEMORY)
 
 
 def limit_gpu_jobs():
@@ -41,5 +51,3 @@ def end_after_failure():
     if any(Path(RESULTS).glob("runs/*/*/status.json")):
         logger.info("Some jobs failed. Reporting what there is.")
         say(f"report {STUDY}")
-        # What is missing in it makes the next call write it anew, without a doubt.
-        Path(RESULTS, "report", "manifest.json").unlink(missing_ok=True)

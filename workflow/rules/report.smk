@@ -30,6 +30,7 @@ rule make_tables:
     params:
         study=STUDY,
         texts=texts(),
+        stale=STALE,
     message:
         "Making the tables of study {params.study}."
     shell:

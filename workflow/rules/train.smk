@@ -18,7 +18,7 @@ rule train_model:
         runtime=runtime_of,
     params:
         study=STUDY,
-        fingerprint=lambda wildcards: get_run(wildcards).fingerprint,
+        fingerprint=fingerprint_of,
     message:
         "Training {wildcards.variant}, seed {wildcards.seed}."
     shell:

@@ -46,7 +46,8 @@ def save_attention(study: str, variant_id: str) -> Path:
         nearest = suggestion(variant_id, {run.variant_id for run in all_runs})
         raise ConfigError([f"Study {study} has no variant {variant_id!r}. {nearest}"])
     usable = [run for run in runs if _status(run) in USABLE]
-    arrays = _attention(usable[0]) if usable else _no_attention(runs)
+    kept = [run for run in usable if (run.folder / "model.pt").exists()]
+    arrays = _attention(kept[0]) if kept else _no_attention(runs, usable)
     path = results_folder(study) / "attention" / f"{variant_id}.npz"
     save_arrays(path, arrays)
     return path
@@ -108,9 +109,12 @@ def _meta(run: Run, dataset: Dataset | None) -> dict[str, Any]:
     }
 
 
-def _no_attention(runs: list[Run]) -> Arrays:
-    states = ", ".join(f"seed {run.seed}: {_status(run)}" for run in runs)
+def _no_attention(runs: list[Run], usable: list[Run]) -> Arrays:
     meta = _meta(runs[0], None)
-    reason = f"{meta['label']} has no run that ended well ({states})."
+    if usable:
+        reason = f"The weights of {meta['label']} are not kept here."
+    else:
+        states = ", ".join(f"seed {run.seed}: {_status(run)}" for run in runs)
+        reason = f"{meta['label']} has no run that ended well ({states})."
     log.warning("%s The file says so; figures and report will.", reason)
     return with_meta({}, {**meta, "kind": "none", "reason": reason})

@@ -103,7 +103,7 @@ def _cards(cards: list[Card]) -> str:
     models = Counter(card.model for card in cards)
     listed = "; ".join(f"{count} x {model}" for model, count in models.items())
     most = "1 run" if len(cards) == 1 else f"{len(cards)} runs"
-    line = f"  cards: {listed}; at most {most} at once (--resources gpu={len(cards)})"
+    line = f"  cards: {listed}; room for {most} at once"
     if card_bytes(cards) is None:
         return f"{line}; memory not known, so every batch is assumed to fit whole"
     return f"{line}; batches are split for the smallest"

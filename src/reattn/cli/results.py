@@ -6,8 +6,6 @@ import typer
 
 from reattn.cli.arguments import StudyName
 
-CHARTS = ("diagrams", "curves", "comparison")
-
 
 def register(app: typer.Typer) -> None:
     """Add the verbs to the command line."""
@@ -40,16 +38,22 @@ def report(
 
     Reads results/STUDY and report/; writes results/STUDY/report/report.md,
     report.html, report.pdf and manifest.json, and before them tables and charts.
-    What is missing says so, with its reason.
+    What is missing says so, with its reason; then there is no manifest.json, so
+    that the next snakemake makes the rest.
     """
+    from reattn.config.paths import CHARTS
     from reattn.figures.study import draw_charts
     from reattn.report import build_report
+    from reattn.report.completeness import absent_parts, forget_manifest
 
     if refresh:
         tables(study)
         for kind in CHARTS:
             draw_charts(study, kind)
     build_report(study)
+    if refresh and (absent := absent_parts(study)):
+        forget_manifest(study)
+        typer.echo(f"The report is of what there is. Absent: {'; '.join(absent)}.")
 
 
 def retry(

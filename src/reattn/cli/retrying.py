@@ -5,15 +5,13 @@ from pathlib import Path
 
 from reattn.code import code_hash
 from reattn.config.faults import suggestion
-from reattn.config.paths import shown
+from reattn.config.occupation import occupy
+from reattn.config.paths import RUN_FILES, shown
 from reattn.config.runs import Run, runs_of
 from reattn.errors import ReattnError
 from reattn.tables.runs import RunRecord, read_runs
+from reattn.training.alone import alone
 
-OUTPUTS = (
-    *("status.json", "metrics.json", "model.pt"),
-    *("history.csv", "predictions.npz"),
-)
 CHECKPOINT = "checkpoint.pt"
 
 
@@ -32,14 +30,16 @@ def reopen_runs(study: str, names: Sequence[str], *, stale: bool) -> list[str]:
 
     Raises:
         ConfigError: the study has faults.
-        ReattnError: a run is unknown or holds imported weights.
+        ReattnError: a run is unknown or holds imported weights, or a workflow or a
+            training is at work.
     """
+    occupy(study)
     runs = {(run.variant_id, run.seed): run for run in runs_of(study)}
     chosen = set(_named(names, list(runs.values())))
     lines = []
     for record in _records(list(runs.values())):
         run = runs.get((record.variant, record.seed))
-        if run is None or record.status == "missing":
+        if run is None or not any((run.folder / name).exists() for name in RUN_FILES):
             continue
         named = _name(run) in chosen
         if named and record.status == "imported":
@@ -49,7 +49,8 @@ def reopen_runs(study: str, names: Sequence[str], *, stale: bool) -> list[str]:
             )
         kinds = ("failed", "diverged", "stale") if stale else ("failed", "diverged")
         if named or (not names and record.status in kinds):
-            lines.append(_reopen(run, record))
+            with alone(run, wait=0):
+                lines.append(_reopen(run, record))
     return lines
 
 
@@ -77,13 +78,15 @@ def _records(runs: list[Run]) -> list[RunRecord]:
 
 def _reopen(run: Run, record: RunRecord) -> str:
     aside = _new_folder(run.work)
-    files = [run.folder / name for name in OUTPUTS]
+    files = [run.folder / name for name in RUN_FILES]
     today = code_hash(run.variant.model.family)
     afresh = (
         record.status in ("ok", "stale") or record.metrics.get("code_hash") != today
     )
     if afresh:
         files.append(run.work / CHECKPOINT)
+    elif not (run.work / CHECKPOINT).exists():
+        afresh = True
     for file in files:
         if file.exists():
             file.replace(aside / file.name)

@@ -24,14 +24,33 @@ def setting_changes(run: Run, metrics: Mapping[str, Any]) -> list[str]:
     before = metrics.get("settings")
     if not isinstance(before, dict):
         return ["other settings"]
-    return list(_differences(before, run.settings)) or ["other settings"]
+    return list(_differences(before, run.settings, _defaults(run)))
 
 
-def _differences(before: Any, now: Any, place: str = "") -> Iterator[str]:
+def _defaults(run: Run) -> dict[str, Any]:
+    """What settings are that nobody sets: a new one at its default changes nothing."""
+    parts = {
+        "model": run.variant.model,
+        "recipe": run.variant.recipe,
+        "data": run.study.data,
+        "training": run.study.training,
+    }
+    return {
+        part: {key: field.default for key, field in type(of).model_fields.items()}
+        for part, of in parts.items()
+    }
+
+
+def _differences(
+    before: Any, now: Any, defaults: Any = None, place: str = ""
+) -> Iterator[str]:
     if isinstance(before, dict) and isinstance(now, dict):
+        defaults = defaults if isinstance(defaults, dict) else {}
         for key in dict.fromkeys([*now, *before]):
+            default = defaults.get(key)
+            was = before.get(key, now.get(key) if now.get(key) == default else None)
             inner = f"{place}.{key}" if place else key
-            yield from _differences(before.get(key), now.get(key), inner)
+            yield from _differences(was, now.get(key), default, inner)
     elif _plain(before) != _plain(now):
         yield f"{place} was {_plain(before)}, is {_plain(now)}"
 

@@ -14,20 +14,25 @@ GPU_KEYS = ("gpu", "gpu_model", "gpu_manufacturer")
 
 
 def require_sound_call(
-    config: Mapping[str, Any], resources: Mapping[str, Any], *, needs_gpu: bool
+    config: Mapping[str, Any],
+    resources: Mapping[str, Any],
+    requests: Iterable[str] = (),
+    *,
+    needs_gpu: bool,
 ) -> None:
     """Refuse what Snakemake would silently ignore.
 
     Args:
         config: The merged configuration.
         resources: What may be used at once, by name.
+        requests: Names of what a profile or the command line makes jobs ask for.
         needs_gpu: Whether the study's runs need a GPU.
 
     Raises:
         ConfigError: all faults: a misspelt key, a misspelt GPU resource, no GPU
             allowed for a study that needs one.
     """
-    problems = [*_unknown_keys(config), *_misspelt_gpus(resources)]
+    problems = [*_unknown_keys(config), *_misspelt_gpus([*resources, *requests])]
     if needs_gpu and resources.get("gpu") == 0:
         problems.append(
             "--resources gpu=0 would let all GPU jobs start at once. Give the number "
@@ -48,6 +53,6 @@ def _misspelt_gpus(resources: Iterable[str]) -> Iterable[str]:
     for name in resources:
         if "gpu" in name.lower() and name not in GPU_KEYS:
             yield (
-                f"--resources {name}: jobs ask for gpu, so this limits nothing. Write "
-                "gpu=N."
+                f"resource {name}: no job asks for it by this name, so it would do "
+                "nothing or the wrong thing. Write gpu."
             )

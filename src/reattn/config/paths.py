@@ -5,6 +5,11 @@ from pathlib import Path
 
 from reattn.errors import ReattnError
 
+# What a training writes, the status last; weights and predictions are not committed.
+KEPT_FILES = ("metrics.json", "history.csv", "status.json")
+RUN_FILES = ("model.pt", "predictions.npz", *KEPT_FILES)
+CHARTS = ("diagrams", "curves", "comparison")  # figures of all models together
+
 
 def project_root() -> Path:
     """The folder that holds `config/studies`: here or above, or $REATTN_ROOT.

@@ -9,7 +9,6 @@ from reattn.config.models import Count, Epochs, Fraction, ModelSettings, Setting
 NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 Identifier = Annotated[str, StringConstraints(pattern=NAME)]
 Positive = Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)]
 
 Augmentation = Literal["crop-flip", "flip", "crop-flip-rotation-jitter"]
 

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reattn.data.archives import is_litter
-from reattn.files import sha256_of
+from reattn.errors import ReattnError
+from reattn.files import read_json, sha256_of, write_json
 
 
 def source_digest(path: Path | str) -> str:
-    """A digest of an archive's bytes, or of the names and sizes in a folder.
+    """A digest of an archive's bytes, or of the names and bytes in a folder.
 
     It does not depend on the place of the source or on any time, so that a moved
-    archive or a touched folder is the same source. A file that was replaced by one
-    of the same size goes unnoticed.
+    archive or a touched folder is the same source.
 
     Args:
         path: An archive or a folder that is there.
@@ -26,7 +26,38 @@ def source_digest(path: Path | str) -> str:
         return sha256_of(path)
     digest = hashlib.sha256()
     for file in sorted(_files(path)):
-        line = f"{file.relative_to(path).as_posix()}\0{file.stat().st_size}\n"
+        name = file.relative_to(path).as_posix()
+        digest.update(f"{name}\0{sha256_of(file)}\n".encode(errors="surrogateescape"))
+    return digest.hexdigest()
+
+
+def known_digest(path: Path | str, memory: Path) -> str:
+    """The digest of a source, from memory where no file has changed since.
+
+    Args:
+        path: An archive or a folder that is there.
+        memory: What `remember_digest` wrote, if it did.
+    """
+    try:
+        known = read_json(memory)
+        if known["listing"] == _listing(Path(path)):
+            return known["digest"]
+    except (ReattnError, KeyError, TypeError):
+        pass
+    return source_digest(path)
+
+
+def remember_digest(path: Path | str, digest: str, memory: Path) -> None:
+    """Keep a source's digest beside the dates of its files."""
+    write_json(memory, {"listing": _listing(Path(path)), "digest": digest})
+
+
+def _listing(path: Path) -> str:
+    """A digest of place, names, sizes and dates of a source's files."""
+    digest = hashlib.sha256()
+    for file in [path] if path.is_file() else sorted(_files(path)):
+        facts = file.stat()
+        line = f"{file}\0{facts.st_size}\0{facts.st_mtime_ns}\n"
         digest.update(line.encode(errors="surrogateescape"))
     return digest.hexdigest()
 

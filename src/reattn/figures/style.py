@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 
 WIDTH = 16.0  # cm: the text block of the printed report
 CENTIMETRES_PER_INCH = 2.54
-POINTS_PER_CENTIMETRE = 72 / CENTIMETRES_PER_INCH
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # pt, at the width above
 
 # Okabe and Ito, "Color Universal Design" (2008): told apart by colour-blind readers.

@@ -2,12 +2,16 @@
 
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, code, listing
+from reattn.tables.runs import OTHER_CODE
 
 Row = dict[str, str]
-OTHER_CODE = "trained by other code"
 AGED = (
     "stale, which means trained by other code than today’s, so that the same settings "
     "may now give other numbers"
+)
+FAILED = (
+    "failed or diverged, for the reasons that the appendix gives; a run that diverged "
+    "does so again unless its settings, its code or its device change"
 )
 ABSENT = "missing, or trained with other settings or images than the study has now"
 
@@ -24,10 +28,11 @@ def warnings(context: Context) -> Markdown:
     others = [row for row in others if not _is_aged(row)]
     names = " ".join(f"{row['variant']}/seed{row['seed']}" for row in reopened)
     retry = f"python -m reattn retry {context.name}"
+    work = f"snakemake --config study={context.name}"
     parts = [
-        _part(aged, context, AGED, f"{retry} --stale", "snakemake"),
-        _part(reopened, context, "failed or diverged", f"{retry} {names}", "snakemake"),
-        _part(others, context, ABSENT, f"snakemake --config study={context.name}"),
+        _part(aged, context, AGED, f"{retry} --stale", work),
+        _part(reopened, context, FAILED, f"{retry} {names}", work),
+        _part(others, context, ABSENT, work),
     ]
     return Markdown(" ".join(filter(None, parts)))
 

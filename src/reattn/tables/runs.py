@@ -1,7 +1,7 @@
 """What each run of a study left on disk."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from reattn.config.variants import Variant
 from reattn.tables.run_files import count_test_images, read_metrics, read_object
 
 WORST_LAST = ("ok", "imported", "stale", "missing", "diverged", "failed")
+OTHER_CODE = "trained by other code"
 
 
 @dataclass(frozen=True)
@@ -82,24 +83,37 @@ def _read_run(run: Run, results: Path, check_code: bool) -> RunRecord:
     folder = results / "runs" / name / f"seed{seed}"
     status, fault = read_object(folder / "status.json")
     if not status:
-        return RunRecord(name, seed, "missing", fault)
+        begun = (results / "work" / name / f"seed{seed}" / "checkpoint.pt").exists()
+        return RunRecord(name, seed, "missing", "not finished" if begun else fault)
     metrics, fault = read_metrics(folder / "metrics.json")
     word, reason = status.get("status", "failed"), status.get("reason") or None
     if word in ("ok", "imported") and not metrics:
         return RunRecord(name, seed, "missing", fault)
     if word not in WORST_LAST:
         word, reason = "failed", f"status.json holds the unknown status {word!r}"
-    comparable = True
-    if word == "ok":
-        changes = _changes(run, metrics, results)
-        comparable = not changes
-        if check_code and comparable and code_changed(run, metrics):
-            changes = ["trained by other code than today's"]
-        if changes:
-            word, reason = "stale", f"{'; '.join(changes)}. {_refresh(run, comparable)}"
     images = count_test_images(metrics, folder, results)
-    reason = reason and str(reason)
-    return RunRecord(name, seed, word, reason, comparable, metrics, images)
+    record = RunRecord(name, seed, word, reason and str(reason), True, metrics, images)
+    if word == "imported":
+        return record
+    changes = _changes(run, metrics, results)
+    old_code = check_code and code_changed(run, metrics)
+    return _compared(run, record, changes, old_code)
+
+
+def _compared(
+    run: Run, record: RunRecord, changes: list[str], old_code: bool
+) -> RunRecord:
+    """The record of a run that was trained here, seen from today."""
+    comparable = not changes
+    if old_code:
+        changes = [*changes, f"{OTHER_CODE} than today's"]
+    if not changes:
+        return record
+    reason = "; ".join(changes)
+    if record.status != "ok":
+        return replace(record, reason=f"{record.reason}; {reason}")
+    reason = f"{reason}. {_refresh(run, comparable)}"
+    return replace(record, status="stale", reason=reason, comparable=comparable)
 
 
 def _changes(run: Run, metrics: Mapping[str, Any], results: Path) -> list[str]:

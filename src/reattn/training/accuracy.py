@@ -46,7 +46,7 @@ def _in_batches_that_fit(
     for batch in halvings(EVALUATION_BATCH):
         try:
             return list(_outputs(model, images, batch, seed))
-        except RuntimeError as fault:
+        except (RuntimeError, MemoryError) as fault:
             if not is_out_of_memory(fault):
                 raise
     raise DeviceError("out of memory when evaluating one image at a time")
@@ -91,7 +91,7 @@ def authors_accuracy(
     try:
         twin = copy.deepcopy(model).train()
         outputs = list(_outputs(twin, images, batch, seed))
-    except RuntimeError as fault:
+    except (RuntimeError, MemoryError) as fault:
         if not is_out_of_memory(fault):
             raise
         log.warning("the authors' evaluation does not fit into memory: %s", fault)

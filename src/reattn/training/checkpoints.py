@@ -3,6 +3,7 @@
 import io
 import warnings
 import zipfile
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,23 @@ def resume(path: Path, fingerprint: str) -> dict[str, Any] | None:
         set_aside(path, f"{path} was made with other settings or data")
         return None
     return content
+
+
+def resume_set_aside(path: Path, fingerprint: str) -> dict[str, Any] | None:
+    """The newest checkpoint that was set aside and has this fingerprint, or None.
+
+    After a change of settings that was undone, the run goes on where it stood.
+    """
+    for aside in sorted(path.parent.glob(f"{path.name}.set-aside-*"), key=_age):
+        with suppress(CheckpointError):
+            content = load(aside)
+            if content.get("fingerprint") == fingerprint and content.keys() >= STATE:
+                return content
+    return None
+
+
+def _age(path: Path) -> float:
+    return -path.stat().st_mtime
 
 
 def set_aside(path: Path, problem: str) -> None:

@@ -50,15 +50,19 @@ class TrainingState:
     def resume(self, path: Path, fingerprint: str) -> None:
         """Continue from a checkpoint, if a usable one is there.
 
-        One that does not fit, such as one of other code, is set aside.
+        One that does not fit, such as one of other code, is set aside; one that was
+        set aside while the settings were others is taken up again.
         """
         content = checkpoints.resume(path, fingerprint)
-        if content is None:
-            return
-        if not self._fits(content):
+        if content and not self._fits(content):
             problem = f"{path} holds another model, optimiser or history than this code"
             checkpoints.set_aside(path, problem)
-            return
+            content = None
+        content = content or checkpoints.resume_set_aside(path, fingerprint)
+        if content and self._fits(content):
+            self._take(content)
+
+    def _take(self, content: dict[str, Any]) -> None:
         self.model.load_state_dict(content["model"])
         self.optimizer.load_state_dict(content["optimizer"])
         self.micro_batch = content["micro_batch"]
