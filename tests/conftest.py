@@ -44,11 +44,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of the demo share one worker, so that it is run once; files stay whole."""
+    """Mark the tests that read the finished demo."""
     for item in items:
-        uses_demo = "demo" in getattr(item, "fixturenames", ())
-        group = "demo" if uses_demo else item.path.name
-        item.add_marker(pytest.mark.xdist_group(group))
+        if "demo" in getattr(item, "fixturenames", ()):
+            item.add_marker("demo")
 
 
 TINY = {

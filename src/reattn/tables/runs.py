@@ -83,8 +83,9 @@ def _read_run(run: Run, results: Path, check_code: bool) -> RunRecord:
     folder = results / "runs" / name / f"seed{seed}"
     status, fault = read_object(folder / "status.json")
     if not status:
-        begun = (results / "work" / name / f"seed{seed}" / "checkpoint.pt").exists()
-        return RunRecord(name, seed, "missing", "not finished" if begun else fault)
+        checkpoint = results / "work" / name / f"seed{seed}" / "checkpoint.pt"
+        begun = "; a checkpoint of it is there" if checkpoint.exists() else ""
+        return RunRecord(name, seed, "missing", f"{fault}{begun}")
     metrics, fault = read_metrics(folder / "metrics.json")
     word, reason = status.get("status", "failed"), status.get("reason") or None
     if word in ("ok", "imported") and not metrics:
