@@ -1,5 +1,6 @@
 """The most memory that a piece of work holds."""
 
+import ctypes
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -28,9 +29,20 @@ def peak_memory(work: Callable[[], Any], device: str = "cpu") -> float:
     return _resident_growth(work) / MEGABYTE
 
 
+def _give_back() -> None:
+    """Return freed memory, or work that takes it again would seem to need none.
+
+    glibc keeps it otherwise; other systems' allocators are left alone.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
 def _resident_growth(work: Callable[[], Any]) -> int:
     import psutil
 
+    _give_back()
     process = psutil.Process()
     before = most = process.memory_info().rss
     done = threading.Event()
