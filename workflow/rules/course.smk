@@ -14,18 +14,16 @@ def start_of_work():
 
     On a cluster the submitting host may have no GPU; there each job looks itself.
     """
-    jobs = [job.name for job in workflow.dag.needrun_jobs()]
-    if "train_model" not in jobs:
-        settle_in()
-        return
-    if NEEDS_GPU and workflow.local_exec:
+    trains = any(job.name == "train_model" for job in workflow.dag.needrun_jobs())
+    if trains and NEEDS_GPU and workflow.local_exec:
         if say("check-gpu").returncode:
             raise WorkflowError(
                 f"Study {STUDY} cannot train here; nothing was started."
             )
         limit_gpu_jobs()
     settle_in()
-    say(f"plan {STUDY}")
+    if trains:
+        say(f"plan {STUDY}")
 
 
 def settle_in():

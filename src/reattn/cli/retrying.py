@@ -79,14 +79,15 @@ def _records(runs: list[Run]) -> list[RunRecord]:
 def _reopen(run: Run, record: RunRecord) -> str:
     aside = _new_folder(run.work)
     files = [run.folder / name for name in RUN_FILES]
+    checkpoint = run.work / CHECKPOINT
     today = code_hash(run.variant.model.family)
     afresh = (
-        record.status in ("ok", "stale") or record.metrics.get("code_hash") != today
+        not checkpoint.exists()
+        or record.status in ("ok", "stale")
+        or record.metrics.get("code_hash") != today
     )
     if afresh:
-        files.append(run.work / CHECKPOINT)
-    elif not (run.work / CHECKPOINT).exists():
-        afresh = True
+        files.append(checkpoint)
     for file in files:
         if file.exists():
             file.replace(aside / file.name)

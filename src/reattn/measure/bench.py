@@ -19,6 +19,7 @@ from reattn.measure.flops import count_flops, count_parameters
 from reattn.measure.memory import peak_memory
 from reattn.measure.products import products_of, seconds_alone
 from reattn.measure.stopwatch import Stopwatch, time_iterations
+from reattn.measure.timing import random_images
 from reattn.measure.traffic import bytes_moved, copy_bandwidth
 from reattn.models.build import build_model
 from reattn.models.forms import set_form
@@ -82,14 +83,8 @@ def bench_variant(name: str, variant: Variant, bench: Bench) -> Row:
     return row
 
 
-def _images(count: int, bench: Bench) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(0)
-    size = bench.image_size
-    return torch.randn(count, 3, size, size, generator=generator).to(bench.device)
-
-
 def _inference(model: nn.Module, count: int, bench: Bench) -> Callable[[], Any]:
-    images = _images(count, bench)
+    images = random_images(count, bench.image_size, bench.device)
 
     def work() -> None:
         model.eval()
@@ -110,7 +105,7 @@ def _training(model: nn.Module, variant: Variant, bench: Bench) -> Callable[[], 
     # No step changes the weights: times must not depend on what was timed before.
     for group in step.optimizer.param_groups:
         group["lr"] = 0.0
-    images = _images(bench.batch, bench)
+    images = random_images(bench.batch, bench.image_size, bench.device)
     labels = torch.arange(bench.batch, device=bench.device) % CLASSES
 
     def work() -> None:

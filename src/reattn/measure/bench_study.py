@@ -1,13 +1,11 @@
 """The bench over the variants of a study, each in a process of its own."""
 
-import csv
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import geometric_mean
-from typing import Any
 
 import torch
 
@@ -15,11 +13,12 @@ from reattn.config import load_resolved
 from reattn.config.faults import suggestion
 from reattn.config.variants import Variant
 from reattn.errors import ConfigError
-from reattn.files import write_json, written_whole
+from reattn.files import write_json
 from reattn.measure.bench import Bench, Row, bench_variant
 from reattn.measure.environment import describe_machine
 from reattn.measure.precision import arithmetic
 from reattn.measure.stopwatch import Stopwatch, time_iterations
+from reattn.measure.table import write_rows
 
 SPEEDUPS = ("latency_speedup", "infer_speedup", "train_speedup")
 SIDE = 2048  # of the matrices whose product is timed for comparison
@@ -54,7 +53,7 @@ def bench_study(
         progress(line_of(row))
     progress(_means(rows))
     if destination:
-        _write(destination, rows)
+        write_rows(destination, rows, list(rows[0]))
         conditions = {**asdict(bench), "threads": threads, "study": name}
         conditions |= {"matrix_product_flops": product_rate(bench.device, threads)}
         conditions |= describe_machine(bench.device)
@@ -121,13 +120,3 @@ def product_rate(device: str, threads: int) -> float:
         lambda: matrix @ matrix, Stopwatch.of(device), iterations=5, warmup=2
     )
     return 2 * SIDE**3 / sorted(times)[2]
-
-
-def _write(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    with (
-        written_whole(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as file,
-    ):
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)

@@ -1,7 +1,7 @@
 """All variants of a study, measured one after another in one process."""
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from reattn.config.variants import Variant
@@ -54,15 +54,16 @@ def measure_study(
         for place, (name, variant) in enumerate(variants.items(), start=1):
             rows.append(measure_variant(name, variant, conditions))
             progress(f"{place}/{len(variants)} {summary(rows[-1])}")
-    _write_rows(Path(destination) / "measurements.csv", rows)
+    write_rows(Path(destination) / "measurements.csv", rows, COLUMNS)
     write_json(Path(destination) / "measurements.json", conditions.describe())
 
 
-def _write_rows(path: Path, rows: list[Row]) -> None:
+def write_rows(path: Path, rows: Sequence[Row], columns: Sequence[str]) -> None:
+    """Write rows as CSV, whole or not at all; what a row lacks is blank."""
     with (
         written_whole(path) as temporary,
         temporary.open("w", encoding="utf-8", newline="") as file,
     ):
-        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
+        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

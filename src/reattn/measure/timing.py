@@ -60,7 +60,7 @@ def measure_wall_time(
             before `FEWEST_ITERATIONS` (or `iterations`, if fewer); None: never.
         stopwatch: Clock and synchronisation; None: those of `device`.
     """
-    images = _images(1, image_size, device)
+    images = random_images(1, image_size, device)
     with _inference(model, device):
         seconds = time_iterations(
             partial(model, images),
@@ -84,7 +84,7 @@ def throughput(
     stopwatch: Stopwatch | None = None,
 ) -> Throughput:
     """Images a second at the given batch; arguments as in `measure_wall_time`."""
-    images = _images(batch, image_size, device)
+    images = random_images(batch, image_size, device)
     with _inference(model, device):
         seconds = time_iterations(
             partial(model, images),
@@ -111,7 +111,8 @@ def summarise(milliseconds: list[float]) -> Timing:
     )
 
 
-def _images(batch: int, image_size: int, device: str) -> torch.Tensor:
+def random_images(batch: int, image_size: int, device: str) -> torch.Tensor:
+    """The same normal numbers at every call, (batch, 3, size, size)."""
     generator = torch.Generator().manual_seed(0)
     shape = (batch, CHANNELS, image_size, image_size)
     return torch.randn(shape, generator=generator).to(device)

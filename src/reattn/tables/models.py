@@ -156,8 +156,8 @@ def variant_status(runs: Sequence[RunRecord], planned: int) -> tuple[str, str]:
         if run.status != "ok"
     )
     if finished >= planned:
-        trained = [run for run in runs if run.status == "stale"]
-        return ("stale", why) if trained else ("ok", "")
+        stale = any(run.status == "stale" for run in runs)
+        return ("stale", why) if stale else ("ok", "")
     if finished:
         return f"partial ({finished} of {planned} seeds)", why
     statuses = {run.status for run in runs}
