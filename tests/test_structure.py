@@ -15,6 +15,7 @@ FLOW = (
         "errors",
         "files",
         "processes",
+        "allocation",
         "code",
         "config",
         "costs",
@@ -71,7 +72,8 @@ def test_every_part_has_its_place_in_the_flow():
             "reattn.costs.requests",
             "reattn.cli.main",
         ),
-        *("reattn.figures.study", "reattn.tables", "reattn.report.build"),
+        *("reattn.figures.study", "reattn.figures.charts", "reattn.tables"),
+        "reattn.report.build",
         *("reattn.cli.planning", "reattn.data.preparation"),
     ],
 )

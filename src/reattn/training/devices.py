@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import torch
 
+from reattn.allocation import keep_freed_memory
 from reattn.cards import Card, held, hold_card
 from reattn.config.studies import TrainingSettings
 from reattn.errors import DeviceError
@@ -15,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 def use_device(training: TrainingSettings) -> torch.device:
-    """Set threads, determinism and arithmetic; return the device to train on.
+    """Set threads, determinism, arithmetic and memory; return the device to train on.
 
     For a GPU study, one card is held from here to the end of the process; the call
     waits while all are held by others. A pretended card is the CPU.
@@ -26,6 +27,7 @@ def use_device(training: TrainingSettings) -> torch.device:
     # cuBLAS repeats its sums in one order only with a fixed workspace, which it
     # reads when CUDA starts.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    keep_freed_memory()
     torch.set_num_threads(training.threads)
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.backends.cudnn.benchmark = False
