@@ -9,6 +9,7 @@ from statistics import geometric_mean
 
 import torch
 
+from reattn.allocation import keep_freed_memory
 from reattn.config import load_resolved
 from reattn.config.faults import suggestion
 from reattn.config.variants import Variant
@@ -82,6 +83,7 @@ def _rows(variants: dict[str, Variant], bench: Bench, threads: int) -> Iterator[
 
 
 def _bench_alone(name: str, variant: Variant, bench: Bench, threads: int) -> Row:
+    keep_freed_memory()
     torch.set_num_threads(threads)
     # Mixed precision is entered around forward passes alone, by the bench.
     kind = "fp32" if bench.precision == "bf16" else bench.precision

@@ -13,11 +13,14 @@ def describe_machine(device: str = "cpu") -> dict[str, Any]:
 
     Returns:
         cpu (model name), cores (those this process may use), device (the card's
-        name, or the processor's), cuda and cudnn (None without a card), versions
-        (of python and packages), and platform (system and architecture).
+        name, or the processor's), matrix_products (the library that multiplies
+        float32 matrices of the shipped forms on the processor), cuda and cudnn (None
+        without a card), versions (of python and packages), and platform (system and
+        architecture).
     """
     import torch
 
+    from reattn.models.products import onednn_is_faster
     from reattn.training.provenance import cpu_name, device_name, versions
 
     where = torch.device(device)
@@ -26,6 +29,7 @@ def describe_machine(device: str = "cpu") -> dict[str, Any]:
         "cpu": cpu_name(),
         "cores": usable_cores(),
         "device": device_name(where),
+        "matrix_products": "oneDNN" if onednn_is_faster() else "torch's own",
         "cuda": torch.version.cuda if on_card else None,
         "cudnn": torch.backends.cudnn.version() if on_card else None,
         "versions": versions(),

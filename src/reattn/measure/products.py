@@ -23,6 +23,8 @@ PRODUCTS = {
     *(aten.convolution.default, aten.convolution_backward.default),
     aten._scaled_dot_product_flash_attention_for_cpu.default,
     aten._scaled_dot_product_flash_attention_for_cpu_backward.default,
+    torch.ops.mkldnn._linear_pointwise.default,
+    torch.ops.mkldnn._linear_pointwise.binary,
 }
 
 

@@ -10,6 +10,8 @@ Shapes: B images, n positions, H heads, D features.
 
 from torch import Tensor
 
+from reattn.models.products import batched_product
+
 # Two products over rows and columns are slower than one over all positions, until
 # they spare this factor of the operations.
 WORTHWHILE_SAVING = 8
@@ -30,7 +32,8 @@ def fold_keys_into_queries(query: Tensor, key: Tensor, heads: int) -> Tensor:
     """
     width = query.shape[1]
     key, query = key.view(heads, -1, width), query.view(heads, -1, width)
-    return (key.transpose(1, 2) @ query).reshape(heads * width, width)
+    folded = batched_product(key.transpose(1, 2), query.transpose(1, 2))
+    return folded.reshape(heads * width, width)
 
 
 def fold_values_into_output(value: Tensor, output: Tensor, heads: int) -> Tensor:
@@ -49,20 +52,22 @@ def fold_values_into_output(value: Tensor, output: Tensor, heads: int) -> Tensor
     width = value.shape[1]
     value = value.view(heads, -1, width)
     output = output.view(output.shape[0], heads, -1).transpose(0, 1)
-    return (output @ value).transpose(0, 1).reshape(-1, heads * width)
+    folded = batched_product(output, value.transpose(1, 2))
+    return folded.transpose(0, 1).reshape(-1, heads * width)
 
 
 def gather_contexts(probabilities: Tensor, features: Tensor) -> Tensor:
     """What each head of each query gathers from the features.
 
     Args:
-        probabilities: (B, n * H, n): query, head; key.
+        probabilities: (B, n * H, n) or, for all images, (n * H, n): query, head; key.
         features: (B, n, D).
 
     Returns:
         (B, n, H * D).
     """
-    return (probabilities @ features).view(*features.shape[:2], -1)
+    contexts = batched_product(probabilities, features.transpose(1, 2))
+    return contexts.view(*features.shape[:2], -1)
 
 
 def gather_separable_contexts(

@@ -9,12 +9,29 @@ from torch.nn import functional as F
 from reattn.models.attention_functions import fold_keys_into_queries, gather_contexts
 from reattn.models.dropout import AttentionDropout
 from reattn.models.forms import Form
+from reattn.models.kept import Kept
+from reattn.models.products import Linear, batched_product, linear
 from reattn.models.recording import recorder_of
 from reattn.models.values import Values
 
 # Folding weights costs H D^3 operations and spares H D^2 a position, but its products
-# are smaller; below this many times D positions in a batch it does not pay.
+# are smaller; below this many times D positions in a batch it does not pay, unless
+# folded weights are kept.
 FEW_POSITIONS = 2
+
+
+class FoldedWeights(NamedTuple):
+    """What turns features into queries of the features themselves, and back.
+
+    Attributes:
+        query: Weight of queries of the features, scaled, (heads * width, width).
+        positions: What `ContentAttention.fold_positions` made.
+        output: Weight of the output map of contexts of the features.
+    """
+
+    query: Tensor
+    positions: object
+    output: Tensor
 
 
 class FoldedKeys(NamedTuple):
@@ -22,15 +39,11 @@ class FoldedKeys(NamedTuple):
 
     Attributes:
         features: What the keys would be made from, (batch, positions, width).
-        query: Weight of queries of the features, scaled, (heads * width, width).
-        positions: What `ContentAttention.fold_positions` made.
-        output: Weight of the output map of contexts of the features.
+        weights: Of the pass that made the keys.
     """
 
     features: Tensor
-    query: Tensor
-    positions: object
-    output: Tensor
+    weights: FoldedWeights
 
 
 Keys = Tensor | FoldedKeys
@@ -57,10 +70,11 @@ class ContentAttention(nn.Module):
         self.heads = heads
         self.width = width
         self.scale = width**-0.5
-        self.query = nn.Linear(width, heads * width, bias=False)
-        self.key = nn.Linear(width, heads * width, bias=False)
+        self.query = Linear(width, heads * width, bias=False)
+        self.key = Linear(width, heads * width, bias=False)
         self.values = Values(heads, width, value_projection)
         self.dropout = AttentionDropout(dropout)
+        self.kept = Kept()
 
     def compared(self, features: Tensor) -> Tensor:
         """What queries and keys are made from, (batch, positions, width)."""
@@ -89,12 +103,13 @@ class ContentAttention(nn.Module):
         batch, positions, width = features.shape
         if self.form == "plain" or recorder_of(self) is not None:
             return self._plain(features, keys)
-        if batch * positions <= FEW_POSITIONS * width:
+        few = batch * positions <= FEW_POSITIONS * width
+        if few and torch.is_grad_enabled():
             return self._fused(features, keys)
         return self._folded(features, keys)
 
-    def _per_head(self, linear: nn.Linear, features: Tensor) -> Tensor:
-        return linear(features).unflatten(-1, (self.heads, self.width))
+    def _per_head(self, projection: nn.Linear, features: Tensor) -> Tensor:
+        return projection(features).unflatten(-1, (self.heads, self.width))
 
     def _queries_and_keys(
         self, features: Tensor, keys: Tensor | None
@@ -134,21 +149,20 @@ class ContentAttention(nn.Module):
     ) -> tuple[Tensor, FoldedKeys]:
         compared = self.compared(features)
         if keys is None:
-            keys = self._fold(compared)
-        queries = F.linear(compared, keys.query).view(len(features), -1, self.width)
-        transposed = keys.features.transpose(1, 2)
-        if keys.positions is None:
-            scores = queries @ transposed
-        else:
-            bias = self.folded_position_scores(compared, keys.positions)
-            scores = torch.baddbmm(bias, queries, transposed)
+            weights = self.kept.get(self._fold, list(self.parameters()))
+            keys = FoldedKeys(compared, weights)
+        weights = keys.weights
+        queries = linear(compared, weights.query).view(len(features), -1, self.width)
+        positions = None
+        if weights.positions is not None:
+            positions = self.folded_position_scores(compared, weights.positions)
+        scores = batched_product(queries, keys.features, positions)
         contexts = gather_contexts(self.dropout(scores.softmax(-1)), features)
-        return self.values.from_feature_contexts(contexts, keys.output), keys
+        return self.values.from_feature_contexts(contexts, weights.output), keys
 
-    def _fold(self, compared: Tensor) -> FoldedKeys:
+    def _fold(self) -> FoldedWeights:
         query = fold_keys_into_queries(self.query.weight, self.key.weight, self.heads)
-        return FoldedKeys(
-            features=compared,
+        return FoldedWeights(
             query=query * self.scale,
             positions=self.fold_positions(),
             output=self.values.folded_weight(),

@@ -7,15 +7,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-_VALUES_OF_A_WORD = 2**32
+_WORD = torch.int16
+_VALUES_OF_A_WORD = 2**16
 
 
 def scaled_mask(like: Tensor, fraction: float) -> Tensor:
-    """Independent entries: 0 with probability `fraction`, else 1 / (1 - fraction).
+    """Independent entries: 0 with probability `fraction`, else the inverse of the rest.
 
     torch's own mask draws one Bernoulli number at a time on a CPU, which costs more
-    than the attention's matrix products. There, 32 random bits are compared with a
-    threshold instead, which is four times faster.
+    than the attention's matrix products. There, 16 random bits are compared with a
+    threshold instead, which is eight times faster; the probability is the nearest
+    multiple of 2^-16, and the expected mask exactly 1.
 
     Args:
         like: Gives the shape, type and device.
@@ -23,11 +25,17 @@ def scaled_mask(like: Tensor, fraction: float) -> Tensor:
     """
     if like.device.type != "cpu":
         return F.dropout(torch.ones_like(like), fraction)
-    pairs = torch.empty((like.numel() + 1) // 2, dtype=torch.int64)
-    words = pairs.random_(-(2**63), None).view(torch.int32)[: like.numel()]
-    threshold = round(fraction * _VALUES_OF_A_WORD) - _VALUES_OF_A_WORD // 2
-    kept = words.view(like.shape) >= threshold
-    return kept.to(like.dtype).mul_(1 / (1 - fraction))
+    words = _random_words(like.numel()).view(like.shape)
+    dropped = min(round(fraction * _VALUES_OF_A_WORD), _VALUES_OF_A_WORD - 1)
+    threshold = dropped - _VALUES_OF_A_WORD // 2
+    kept = torch.ge(words, threshold, out=torch.empty_like(like))
+    return kept.mul_(_VALUES_OF_A_WORD / (_VALUES_OF_A_WORD - dropped))
+
+
+def _random_words(count: int) -> Tensor:
+    in_one_number = 4
+    numbers = torch.empty(-(-count // in_one_number), dtype=torch.int64)
+    return numbers.random_(-(2**63), None).view(_WORD)[:count]
 
 
 class AttentionDropout(nn.Module):

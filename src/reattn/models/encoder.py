@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from reattn.config.models import EncoderSettings
 from reattn.models.patches import Patches
+from reattn.models.products import Linear
 
 
 class FeedForward(nn.Sequential):
@@ -17,9 +18,9 @@ class FeedForward(nn.Sequential):
 
     def __init__(self, width: int, hidden: int, activation: nn.Module):
         super().__init__()
-        self.expand = nn.Linear(width, hidden)
+        self.expand = Linear(width, hidden)
         self.activation = activation
-        self.contract = nn.Linear(hidden, width)
+        self.contract = Linear(hidden, width)
 
 
 class PostNormBlock(nn.Module):

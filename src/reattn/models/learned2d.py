@@ -56,4 +56,6 @@ class Learned2DAttention(ContentFreeAttention):
 
     def dropped(self, probabilities: Tensor, batch: int) -> Tensor:
         """Each image has a mask of its own."""
+        if not self.dropout.active:
+            return probabilities
         return self.dropout(probabilities.expand(batch, *probabilities.shape))

@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from reattn.config.models import Learned2DSettings
 from reattn.models.content import ContentAttention
+from reattn.models.products import batched_product, linear
 from reattn.models.recording import record
 from reattn.models.relative import RelativeTables
 
@@ -73,25 +74,22 @@ class Learned2DContentAttention(ContentAttention):
         lines = torch.cat(
             [of_columns.permute(1, 2, 0, 3, 4), of_rows.permute(1, 0, 2, 3, 4)], dim=-1
         )
-        scores = lines.flatten(0, 3) @ self._lines_of_positions(lines)
+        scores = linear(lines, self._lines_of_positions(lines))
         return scores.view(len(compared), -1, compared.shape[1])
 
     def _by_line(self, features: Tensor, weights: Tensor) -> Tensor:
         """(lines, batch, across, heads, lines) of (lines, batch, across, width)."""
-        scores = features.flatten(1, 2) @ weights.transpose(1, 2)
+        scores = batched_product(features.flatten(1, 2), weights)
         shape = (*features.shape[:3], self.heads, len(features))
         return scores.view(shape)
 
     def _lines_of_positions(self, like: Tensor) -> Tensor:
-        """(w + h, h * w): one where a position lies in a column or in a row."""
+        """(h * w, w + h): one where a position lies in a column or in a row."""
         height, width = self.grid
         position = torch.arange(height * width, device=like.device)
-        return torch.cat(
-            [
-                F.one_hot(position % width, width).T,
-                F.one_hot(position // width, height).T,
-            ]
-        ).to(like.dtype)
+        column = F.one_hot(position % width, width)
+        row = F.one_hot(position // width, height)
+        return torch.cat([column, row], dim=1).to(like.dtype)
 
     def record_probabilities(self, probabilities: Tensor) -> None:
         """(batch, heads, h, w, h, w)."""

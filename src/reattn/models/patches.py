@@ -2,6 +2,8 @@
 
 from torch import Tensor, nn
 
+from reattn.models.products import Linear
+
 IMAGE_CHANNELS = 3
 
 
@@ -25,7 +27,7 @@ class Patches(nn.Module):
     def __init__(self, patch_size: int, width: int):
         super().__init__()
         self.patch_size = patch_size
-        self.projection = nn.Linear(IMAGE_CHANNELS * patch_size**2, width)
+        self.projection = Linear(IMAGE_CHANNELS * patch_size**2, width)
 
     def forward(self, images: Tensor) -> Tensor:
         """(batch, 3, H, W) to (batch, patches, width), row by row."""

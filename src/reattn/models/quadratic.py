@@ -46,6 +46,7 @@ class QuadraticAttention(ContentFreeAttention):
             width=settings.width,
             value_projection=False,
             dropout=HeldDropout(settings.attention_dropout, calls),
+            separable=settings.isotropic,
         )
         self.isotropic = settings.isotropic
         self.gaussian_centre = settings.gaussian_centre
@@ -72,11 +73,8 @@ class QuadraticAttention(ContentFreeAttention):
             dim=1,
         )
 
-    def axis_scores(self) -> tuple[Tensor, Tensor] | None:
-        """The scores' two parts if no term mixes rows and columns."""
-        return self._axis_scores() if self.isotropic else None
-
-    def _axis_scores(self) -> tuple[Tensor, Tensor]:
+    def axis_scores(self) -> tuple[Tensor, Tensor]:
+        """The terms of rows alone and of columns alone."""
         targets = self.targets()[..., None, None]
         rows, columns = self._offsets(targets)
         return (
@@ -89,7 +87,7 @@ class QuadraticAttention(ContentFreeAttention):
 
     def scores(self) -> Tensor:
         """(heads, h, w, h, w)."""
-        by_row, by_column = self._axis_scores()
+        by_row, by_column = self.axis_scores()
         scores = by_row[:, :, None, :, None] + by_column[:, None, :, None, :]
         if self.isotropic:
             return scores
@@ -99,5 +97,5 @@ class QuadraticAttention(ContentFreeAttention):
         return scores + mixed[:, None, None, None, None] * products
 
     def dropped(self, probabilities: Tensor, batch: int) -> Tensor:
-        """Dropout first, then the same for each image."""
-        return self.dropout(probabilities).expand(batch, *probabilities.shape)
+        """One mask for all images."""
+        return self.dropout(probabilities)

@@ -2,9 +2,9 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from reattn.models.attention_functions import fold_values_into_output
+from reattn.models.products import Linear, linear
 
 
 class Values(nn.Module):
@@ -23,9 +23,9 @@ class Values(nn.Module):
         super().__init__()
         self.heads = heads
         self.projection = (
-            nn.Linear(width, heads * width, bias=False) if projection else None
+            Linear(width, heads * width, bias=False) if projection else None
         )
-        self.output = nn.Linear(heads * width, width)
+        self.output = Linear(heads * width, width)
 
     def forward(self, probabilities: Tensor, features: Tensor) -> Tensor:
         """As the equations read.
@@ -66,4 +66,4 @@ class Values(nn.Module):
             contexts: (batch, queries, heads * width).
             weight: `folded_weight()`.
         """
-        return F.linear(contexts, weight, self.output.bias)
+        return linear(contexts, weight, self.output.bias)

@@ -10,6 +10,7 @@ from torchvision.models.resnet import BasicBlock
 
 from reattn.config.models import ViTSettings
 from reattn.models.patches import IMAGE_CHANNELS
+from reattn.models.products import Linear
 
 
 class StemPatches(nn.Module):
@@ -31,7 +32,7 @@ class StemPatches(nn.Module):
             nn.ReLU(inplace=True),
             nn.Sequential(*(_residual_block(channels) for _ in range(2))),
         )
-        self.projection = nn.Linear(self.token_features, settings.width)
+        self.projection = Linear(self.token_features, settings.width)
         self.position = nn.Embedding(1 + grid[0] * grid[1], settings.width)
         self.token = None
         if settings.class_token == "learned":
