@@ -10,7 +10,7 @@ from math import ceil
 from typing import Any
 
 from reattn.config.runs import Run
-from reattn.costs.runs import image_bytes, operations, step_memory, steps
+from reattn.costs.runs import image_bytes, job_memory, operations, steps
 from reattn.errors import ConfigError
 
 MEGABYTE = 2**20  # Slurm's unit
@@ -21,9 +21,9 @@ FRAMEWORK = 1_100
 # On a GPU also the host's part of the CUDA context and its libraries. Assumed, not
 # measured.
 CUDA_CONTEXT = 3_000
-# A step on a CPU against the estimate: 1.5 to 2.0 was measured over the models of
-# cifar10-cpu, after the kernels; allocators keep more than what is in use.
-MARGIN = 2
+# Resident memory above Python, torch and kernels against the estimate: 1.1 to 1.56 was
+# measured over the full-size models, with freed memory kept (reattn.allocation).
+MARGIN = 1.6
 MOST_GROWTH = 4  # times the first attempt's memory
 
 # Training operations a second of one CPU thread; the slowest model of cifar10-cpu
@@ -78,7 +78,7 @@ def limits_from(config: Mapping[str, Any]) -> Limits:
 def memory_request(run: Run, attempt: int = 1) -> int:
     """Memory of the host for training a run, in MB; it grows with the attempts.
 
-    On a CPU the training step is there as well; on a GPU it is on the card. Images
+    On a CPU the model's work is there as well; on a GPU it is on the card. Images
     are counted twice: as the file that is checked, and as the copy that is used.
 
     Args:
@@ -86,7 +86,7 @@ def memory_request(run: Run, attempt: int = 1) -> int:
         attempt: Counted from 1.
     """
     on_card = run.study.training.device == "gpu"
-    step = CUDA_CONTEXT if on_card else MARGIN * step_memory(run) / MEGABYTE
+    step = CUDA_CONTEXT if on_card else MARGIN * job_memory(run) / MEGABYTE
     first = FRAMEWORK + step + 2 * image_bytes(run) / MEGABYTE
     return ceil(min(attempt, MOST_GROWTH) * first)
 

@@ -6,6 +6,7 @@ from typing import Any
 from reattn.config.runs import Run
 from reattn.costs.memory import (
     CPU_BYTES,
+    estimate_evaluation_memory,
     estimate_training_flops,
     estimate_training_memory,
     largest_micro_batch,
@@ -67,6 +68,13 @@ def step_memory(run: Run, card_bytes: int | None = None) -> int:
         micro_batch(run, card_bytes),
         run.study.training.precision,
     )
+
+
+def job_memory(run: Run) -> int:
+    """Bytes that a training holds at most on a CPU: in a step, or when it evaluates."""
+    size = run.study.data.image_size
+    evaluation = estimate_evaluation_memory(run.variant.model, size, CLASSES)
+    return max(step_memory(run), evaluation)
 
 
 def steps(run: Run) -> int:

@@ -8,15 +8,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from reattn.costs.memory import halvings
+from reattn.costs.memory import EVALUATION_BATCH, halvings
 from reattn.errors import DeviceError
 from reattn.training.batches import Images
 from reattn.training.randomness import own_randomness
 from reattn.training.steps import is_out_of_memory
 
 log = logging.getLogger(__name__)
-
-EVALUATION_BATCH = 250  # fixed, so that the same machine gives the same bits
 
 
 def log_probabilities(model: nn.Module, images: Images, seed: int) -> np.ndarray:
