@@ -1,8 +1,9 @@
 """Prints what the Slurm plugin would submit for every job, and submits nothing.
 
 Run in a project's folder with Snakemake's own options: one JSON object a line, with the
-rule, whether it runs on the submit host, and the options that the plugin's own
-functions make for sbatch and for the srun inside the job. Needs no Slurm.
+rule, its wildcards and priority, whether it runs on the submit host, and the options
+that the plugin's own functions make for sbatch and for the srun inside the job. Needs
+no Slurm.
 """
 
 import json
@@ -35,6 +36,8 @@ def submission(job: Any) -> dict[str, Any]:
     }
     return {
         "rule": job.rule.name,
+        "wildcards": job.wildcards_dict,
+        "priority": job.priority,
         "local": job.dag.workflow.is_local(job.rule),
         "sbatch": get_submit_command(job, names) + set_gres_string(job),
         "srun": get_gpu_setting(job),

@@ -16,8 +16,9 @@ from reattn.attention.study import save_attention
 from reattn.config.studies import DataSettings
 from reattn.data import open_data, prepare
 from reattn.errors import ReattnError
+from reattn.figures.charts import draw_charts
 from reattn.figures.credits import credit
-from reattn.figures.study import draw_charts, draw_variant
+from reattn.figures.study import draw_variant
 from reattn.files import read_json
 from reattn.models.build import build_model
 from reattn.models.recording import attention_probabilities

@@ -6,7 +6,6 @@ what a training of one family imports.
 
 import ast
 import hashlib
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ def code_hash(family: str) -> str:
     digest = hashlib.sha256()
     for module, path in sorted(_reached(roots).items()):
         digest.update(module.encode())
-        digest.update(repr(_canonical(_parsed(path))).encode())
+        digest.update(_meaning(path))
     return digest.hexdigest()[:16]
 
 
@@ -49,7 +48,7 @@ def _reached(roots: list[str]) -> dict[str, Path]:
         if path is None or module in found or module in WITHOUT_INFLUENCE:
             continue
         found[module] = path
-        waiting += _imports(_parsed(path))
+        waiting += _imports(path)
     return found
 
 
@@ -67,13 +66,24 @@ def _parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def _imports(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+# Families share most modules, so each module is read once for all of them.
+@cache
+def _meaning(path: Path) -> bytes:
+    """What a module does, as bytes that layout and comments leave alone."""
+    return repr(_canonical(_parsed(path))).encode()
+
+
+@cache
+def _imports(path: Path) -> list[str]:
+    """Every module, and every name of one, that a module imports."""
+    found = []
+    for node in ast.walk(_parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found.append(node.module)
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
+    return found
 
 
 def _canonical(node: Any) -> Any:

@@ -55,10 +55,8 @@ def why_retrained(run):
     if not (status and metrics):
         ended = Path(folder_of(run), "status.json").exists()
         return ["what it left cannot be read"] if ended else []
-    changes = setting_changes(run, metrics)
-    if NEW_IMAGES or data_changed(metrics, FACTS.get("checksum")):
-        changes.append("other images")
-    return changes
+    checksum = FACTS.get("checksum")
+    return retraining_reasons(run, metrics, checksum, new_images=NEW_IMAGES)
 
 
 def fingerprint_of(wildcards):

@@ -1,5 +1,6 @@
 # Wall times of different models compare only when nothing else runs: one job for
-# all of them, which takes every core.
+# all of them, which takes every core, and goes before the trainings: later, cores
+# would stand idle until the last of them is free.
 rule measure_models:
     input:
         facts=PREPARED[0] if NEW_IMAGES else ancient(PREPARED[0]),
@@ -8,6 +9,7 @@ rule measure_models:
         conditions=f"{RESULTS}/measure/measurements.json",
     log:
         f"{RESULTS}/logs/measure_models.log",
+    priority: 2
     conda:
         "../../environment.yml"
     threads: every_core

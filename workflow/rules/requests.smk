@@ -1,4 +1,10 @@
-# What jobs ask of a machine or of a cluster.
+# What jobs ask of a machine or of a cluster, and which go first.
+
+
+MINUTES = {
+    (run.variant_id, run.seed): minutes_needed(run, LIMITS.operations_per_second)
+    for run in RUNS
+}
 
 
 def memory_of(wildcards, attempt):
@@ -9,6 +15,16 @@ def memory_of(wildcards, attempt):
 def runtime_of(wildcards, attempt):
     """Minutes that one attempt at a training asks of a cluster."""
     return runtime_request(get_run(wildcards), LIMITS, attempt)
+
+
+def priority_of(wildcards):
+    """Share of the longest training that one is estimated at: longest first.
+
+    Short jobs then fill what is left at the end, and no core waits for a training
+    that began last.
+    """
+    run = get_run(wildcards)
+    return MINUTES[run.variant_id, run.seed] / (max(MINUTES.values()) or 1)
 
 
 def memory_of_any(wildcards, attempt):

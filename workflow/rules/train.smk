@@ -9,6 +9,7 @@ rule train_model:
         status=f"{RESULTS}/runs/{{variant}}/seed{{seed}}/status.json",
     log:
         f"{RESULTS}/logs/train_model/{{variant}}-seed{{seed}}.log",
+    priority: priority_of
     conda:
         "../../environment.yml"
     threads: SETTINGS.training.threads

@@ -45,6 +45,6 @@ def charts(
     Reads results/STUDY/runs/*/*/history.csv and tables/models.csv; writes
     results/STUDY/figures/KIND/.
     """
-    from reattn.figures.study import draw_charts
+    from reattn.figures.charts import draw_charts
 
     draw_charts(study, kind)

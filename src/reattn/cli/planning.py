@@ -15,6 +15,7 @@ from reattn.costs.runs import (
     operations,
     step_memory,
 )
+from reattn.report.numbers import duration
 from reattn.training.limits import card_bytes
 
 # Share of a plain matrix product's rate that training steps reach, measured over
@@ -148,16 +149,8 @@ def _time(training: TrainingSettings, costs: list[Cost]) -> str:
     if not operations:
         return "  time: known once the images are prepared"
     return (
-        f"  time: about {_span(operations / (rate * EFFICIENCY))} of one "
+        f"  time: about {duration(operations / (rate * EFFICIENCY))} of one "
         f"{'card' if on_card else 'core'}'s work for training, at {EFFICIENCY:.0%} of "
         f"the {rate / 1e9:.0f} GFLOP/s that a matrix product reaches on it now; divide "
         "by the runs that go on at once"
     )
-
-
-def _span(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} seconds"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} minutes"
-    return f"{seconds / 3600:.0f} hours"

@@ -41,19 +41,25 @@ def report(
     What is missing says so, with its reason; then there is no manifest.json, so
     that the next snakemake makes the rest.
     """
-    from reattn.config.paths import CHARTS
-    from reattn.figures.study import draw_charts
     from reattn.report import build_report
     from reattn.report.completeness import absent_parts, forget_manifest
 
     if refresh:
-        tables(study)
-        for kind in CHARTS:
-            draw_charts(study, kind)
+        _refresh(study)
     build_report(study)
     if refresh and (absent := absent_parts(study)):
         forget_manifest(study)
         typer.echo(f"The report is of what there is. Absent: {'; '.join(absent)}.")
+
+
+def _refresh(study: str) -> None:
+    """Make what a report is made of, as far as that takes seconds."""
+    from reattn.config.paths import CHARTS
+    from reattn.figures.charts import draw_charts
+
+    tables(study)
+    for kind in CHARTS:
+        draw_charts(study, kind)
 
 
 def retry(

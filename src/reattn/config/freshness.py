@@ -60,15 +60,29 @@ def _plain(value: Any) -> Any:
     return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
 
 
-def data_changed(metrics: Mapping[str, Any], checksum: str | None) -> bool:
-    """Whether a run saw other images than those that are prepared now.
+def retraining_reasons(
+    run: Run,
+    metrics: Mapping[str, Any],
+    checksum: str | None,
+    *,
+    new_images: bool = False,
+) -> list[str]:
+    """Why a finished run is trained again; empty where it is not.
 
     Args:
+        run: The run, with the settings of today.
         metrics: The content of its metrics.json.
         checksum: That of the prepared images; None while there are none.
+        new_images: Whether others are going to be prepared in their place.
+
+    Returns:
+        Its `setting_changes`, and that the images are others.
     """
+    changes = setting_changes(run, metrics)
     recorded = metrics.get("data_checksum")
-    return None not in (recorded, checksum) and recorded != checksum
+    if new_images or (None not in (recorded, checksum) and recorded != checksum):
+        changes.append("other images")
+    return changes
 
 
 def code_changed(run: Run, metrics: Mapping[str, Any]) -> bool:

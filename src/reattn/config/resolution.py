@@ -40,16 +40,22 @@ def resolve_variants(study: Study, name: str) -> dict[str, Variant]:
 
 
 def load_resolved(name: str) -> tuple[Study, dict[str, Variant]]:
-    """A study and its variants, checked against one another."""
-    problems = []
-    for load in (lambda: load_study(name), load_variants):
-        try:
-            load()
-        except ConfigError as fault:
-            problems += fault.problems
-    if problems:
+    """A study and its variants, checked against one another.
+
+    Raises:
+        ConfigError: the faults of the study and of all variants together.
+    """
+    study, problems = None, []
+    try:
+        study = load_study(name)
+    except ConfigError as fault:
+        problems += fault.problems
+    try:
+        load_variants()
+    except ConfigError as fault:
+        problems += fault.problems
+    if study is None or problems:
         raise ConfigError(problems)
-    study = load_study(name)
     return study, resolve_variants(study, name)
 
 

@@ -82,11 +82,15 @@ def write_table(
     path: Path, rows: Iterable[Mapping[str, Any]], columns: Sequence[str]
 ) -> None:
     """Write rows as CSV, whole or not at all; a table without rows keeps its head."""
-    import pandas
-
-    frame = pandas.DataFrame(list(rows), columns=list(columns), dtype=object)
-    with written_whole(path) as temporary:
-        frame.to_csv(temporary, index=False, na_rep=NOT_AVAILABLE, lineterminator="\n")
+    with (
+        written_whole(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        for row in rows:
+            cells = (row.get(column) for column in columns)
+            writer.writerow(NOT_AVAILABLE if is_missing(c) else c for c in cells)
 
 
 def read_table(path: Path) -> list[dict[str, str]]:

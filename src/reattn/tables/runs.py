@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reattn.config.freshness import code_changed, data_changed, setting_changes
+from reattn.config.freshness import code_changed, retraining_reasons
 from reattn.config.resolution import overrides_of
 from reattn.config.runs import Run
 from reattn.config.studies import Study
@@ -96,7 +96,8 @@ def _read_run(run: Run, results: Path, check_code: bool) -> RunRecord:
     record = RunRecord(name, seed, word, reason and str(reason), True, metrics, images)
     if word == "imported":
         return record
-    changes = _changes(run, metrics, results)
+    facts, _ = read_object(results / "data" / "data.json")
+    changes = retraining_reasons(run, metrics, facts.get("checksum"))
     old_code = check_code and code_changed(run, metrics)
     return _compared(run, record, changes, old_code)
 
@@ -106,26 +107,16 @@ def _compared(
 ) -> RunRecord:
     """The record of a run that was trained here, seen from today."""
     comparable = not changes
+    parts = [] if comparable else [f"changed since its training: {'; '.join(changes)}"]
     if old_code:
-        changes = [*changes, f"{OTHER_CODE} than today's"]
-    if not changes:
+        parts.append(f"{OTHER_CODE} than today's")
+    if not parts:
         return record
-    reason = "; ".join(changes)
+    reason = "; ".join(parts)
     if record.status != "ok":
         return replace(record, reason=f"{record.reason}; {reason}")
     reason = f"{reason}. {_refresh(run, comparable)}"
     return replace(record, status="stale", reason=reason, comparable=comparable)
-
-
-def _changes(run: Run, metrics: Mapping[str, Any], results: Path) -> list[str]:
-    """What is different now from when a run was trained, but for the code."""
-    facts, _ = read_object(results / "data" / "data.json")
-    changes = setting_changes(run, metrics)
-    if changes:
-        changes[0] = f"trained with other settings: {changes[0]}"
-    if data_changed(metrics, facts.get("checksum")):
-        changes.append("trained on other images than are prepared now")
-    return changes
 
 
 def _refresh(run: Run, comparable: bool) -> str:
