@@ -9,7 +9,7 @@ from reattn.errors import ConfigError
 from reattn.models.forms import set_form
 from reattn.models.neighbourhoods import aggregate, neighbourhoods
 from reattn.models.recording import record_attention
-from reattn.models.san_attention import PointwiseMap, local_attention, position_map
+from reattn.models.san_attention import local_attention, position_map
 
 PARAMETERS = {
     "san-pairwise": 2_446_318,
@@ -78,15 +78,14 @@ def test_forms_agree(variant: str, training: bool) -> None:
             )
 
 
-@pytest.mark.parametrize("form", ["plain", "shipped"])
 @pytest.mark.parametrize("sides", [(2, 3), (9, 12)])
 def test_aggregation_is_the_sum_over_reflected_neighbours(
-    form: str, sides: tuple[int, int]
+    sides: tuple[int, int],
 ) -> None:
     """Channel c of pixel (i, j): sum over neighbours of weight c mod W times value."""
     height, width = sides
     values, weights = random(2, 6, height, width), random(2, 3, 9, height * width)
-    result = aggregate(values, weights, form)
+    result = aggregate(values, weights)
     row, column, channel = height - 1, 0, 4
     expected = 0.0
     for neighbour in range(9):
@@ -97,41 +96,22 @@ def test_aggregation_is_the_sum_over_reflected_neighbours(
     torch.testing.assert_close(result[:, channel, row, column], expected)
 
 
-@pytest.mark.parametrize("width", [3, 9])
-def test_gradient_of_the_aggregation(width: int) -> None:
-    """The hand-written backward pass against finite differences."""
-    values = random(2, 4, 4, width).requires_grad_()
-    weights = random(2, 2, 9, 4 * width).requires_grad_()
-    assert torch.autograd.gradcheck(aggregate, (values, weights))
-
-
-def test_neighbourhoods_of_both_forms() -> None:
+def test_neighbourhoods() -> None:
     """Nine neighbours, row by row, the pixel itself in the middle."""
     maps = random(2, 3, 4, 5)
-    stacked = neighbourhoods(maps, "shipped")
-    assert torch.equal(stacked, neighbourhoods(maps, "plain"))
-    assert torch.equal(stacked[:, :, 4], maps.flatten(2))
-    inner = stacked.unflatten(3, (4, 5))[..., 2, 2]
+    around = neighbourhoods(maps)
+    assert torch.equal(around[:, :, 4], maps.flatten(2))
+    inner = around.unflatten(3, (4, 5))[..., 2, 2]
     assert torch.equal(inner[..., 0], maps[..., 1, 1])
     assert torch.equal(inner[..., 5], maps[..., 2, 3])
 
 
 def test_position_map_has_columns_then_rows() -> None:
     """Both run from -1 to 1, in the type of the features."""
-    columns, rows = position_map(random(1, 1, 3, 5))[0]
+    columns, rows = position_map(3, 5, random(1))[0]
     assert columns.dtype == torch.float64
     assert columns[2].tolist() == [-1, -0.5, 0, 0.5, 1]
     assert rows[:, 2].tolist() == [-1, 0, 1]
-
-
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("places", [3, 200])
-def test_pointwise_map_is_a_convolution(bias: bool, places: int) -> None:
-    """The matrix product gives what the convolution gives."""
-    layer = PointwiseMap(5, 4, bias=bias).double()
-    features = random(2, 5, 1, places)
-    shipped = layer(features)
-    torch.testing.assert_close(shipped, set_form(layer, "plain")(features))
 
 
 @pytest.mark.parametrize("variant", PAIRWISE)

@@ -9,8 +9,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from reattn.config.models import HierarchicalSANSettings
-from reattn.models.san import Bottleneck, Stem
-from reattn.models.san_attention import conv1x1
+from reattn.models.batch_parts import in_parts
+from reattn.models.forms import Form
+from reattn.models.local_attention import conv1x1
+from reattn.models.pixel_major import linear, norm_relu
+from reattn.models.san import Stem
+from reattn.models.san_bottleneck import Bottleneck
 
 SHARED_BLOCKS = 2
 
@@ -29,6 +33,8 @@ class HierarchicalSAN(nn.Module):
     them, so the second bottleneck's own key map is never used (D6).
     """
 
+    form: Form = "shipped"
+
     def __init__(self, settings: HierarchicalSANSettings, num_classes: int):
         super().__init__()
         width = settings.width
@@ -45,6 +51,9 @@ class HierarchicalSAN(nn.Module):
         self.classifier = nn.Linear(width, num_classes)
 
     def forward(self, images: Tensor) -> Tensor:
+        if self.form != "plain":
+            width = self.stem.convolution.out_channels
+            return in_parts(self, self._shipped, images, width)
         features, keys = self.stem(images), None
         for one_pass in self.passes:
             features = one_pass.convolution(features)
@@ -52,6 +61,15 @@ class HierarchicalSAN(nn.Module):
                 features, keys = block(features, keys)
             features = F.relu(one_pass.norm(features))
         return self.classifier(features.mean(dim=(2, 3)))
+
+    def _shipped(self, images: Tensor) -> Tensor:
+        features, keys = self.stem.of_images(images), None
+        for one_pass in self.passes:
+            features = linear(features, one_pass.convolution)
+            for block in self.shared:
+                features, keys = block.of_pixels(features, keys)
+            features = norm_relu(features, one_pass.norm)
+        return self.classifier(features.mean(dim=(0, 1)))
 
 
 class Pass(nn.Module):

@@ -11,7 +11,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from reattn.config.models import SANSettings
-from reattn.models.san_attention import Operation, conv1x1, local_attention
+from reattn.models.batch_parts import in_parts
+from reattn.models.forms import Form
+from reattn.models.local_attention import conv1x1
+from reattn.models.pixel_major import from_images, linear, max_pool, norm_relu
+from reattn.models.san_attention import Operation
+from reattn.models.san_bottleneck import Bottleneck
 
 # Channels of the stages, as multiples of the first one's.
 WIDENING = (1, 4, 8, 16)
@@ -27,6 +32,8 @@ def build(
 class SAN(nn.Module):
     """Images (batch, 3, height, width) to logits (batch, classes)."""
 
+    form: Form = "shipped"
+
     def __init__(self, settings: SANSettings, num_classes: int):
         super().__init__()
         widths = [settings.width * factor for factor in WIDENING[: settings.stages]]
@@ -38,10 +45,19 @@ class SAN(nn.Module):
         self.classifier = nn.Linear(widths[-1], num_classes)
 
     def forward(self, images: Tensor) -> Tensor:
+        if self.form != "plain":
+            width = self.stem.convolution.out_channels
+            return in_parts(self, self._shipped, images, width)
         features = self.stem(images)
         for stage in self.stages:
             features = stage(features)
         return self.classifier(features.mean(dim=(2, 3)))
+
+    def _shipped(self, images: Tensor) -> Tensor:
+        features = self.stem.of_images(images)
+        for stage in self.stages:
+            features = stage.of_pixels(features)
+        return self.classifier(features.mean(dim=(0, 1)))
 
 
 class Stem(nn.Module):
@@ -54,6 +70,11 @@ class Stem(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         return F.relu(self.norm(self.convolution(images)))
+
+    def of_images(self, images: Tensor) -> Tensor:
+        """From images to features (height, width, batch, width)."""
+        features = linear(from_images(images), self.convolution)
+        return norm_relu(features, self.norm)
 
 
 class Stage(nn.Module):
@@ -71,31 +92,9 @@ class Stage(nn.Module):
             features, _ = block(features)
         return F.relu(self.norm(features))
 
-
-class Bottleneck(nn.Module):
-    """x + W relu(norm(attention(relu(norm(x))))), W a 1x1 convolution.
-
-    Args:
-        width: Channels of x.
-        operation: Which attention.
-        pre_activation: Whether attention reads relu(norm(x)); if not, it reads x
-            and the first norm is not used (D5).
-    """
-
-    def __init__(
-        self, width: int, operation: Operation, *, pre_activation: bool = True
-    ):
-        super().__init__()
-        self.pre_activation = pre_activation
-        self.norm = nn.BatchNorm2d(width)
-        self.attention = local_attention(operation, width)
-        self.attention_norm = nn.BatchNorm2d(width // 4)
-        self.expand = conv1x1(width // 4, width, bias=True)
-
-    def forward(
-        self, features: Tensor, keys: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Features and keys to the same; without keys, own ones are computed."""
-        read = F.relu(self.norm(features)) if self.pre_activation else features
-        gathered, keys = self.attention(read, keys)
-        return features + self.expand(F.relu(self.attention_norm(gathered))), keys
+    def of_pixels(self, features: Tensor) -> Tensor:
+        """The same of features (height, width, batch, channels)."""
+        features = linear(max_pool(features), self.widen)
+        for block in self.blocks:
+            features, _ = block.of_pixels(features)
+        return norm_relu(features, self.norm)

@@ -1,112 +1,23 @@
-"""Self-attention over the 3x3 neighbourhood of each pixel.
+"""Self-attention over the 3x3 neighbourhood of each pixel, in two operations.
 
-Source: Zhao, Jia and Koltun, "Exploring Self-attention for Image Recognition"
-(CVPR 2020), equations 2 to 4, and their code hszhao/SAN, model/san.py and
-lib/sa. As in Prabhu and Varma's copy of it, the query, key and value maps have
-no bias. Here it is plain PyTorch and runs on any device.
+Source: as of `reattn.models.local_attention`.
 """
 
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from reattn.models.forms import Form
-from reattn.models.neighbourhoods import (
-    KERNEL,
-    NEIGHBOURS,
-    VECTOR,
-    aggregate,
-    neighbourhoods,
-)
-from reattn.models.recording import record, recorder_of
+from reattn.models.channel_major import weigh
+from reattn.models.folded_weights import PairwiseWeights, PatchwiseWeights
+from reattn.models.local_attention import LocalAttention, conv1x1
+from reattn.models.neighbourhoods import NEIGHBOURS, neighbourhoods
+from reattn.models.shifts import around, gather, neighbour_index
 
 # Value channels that share one weight.
 SHARE = 8
 
 Operation = Literal["pairwise", "patchwise"]
-
-
-class PointwiseMap(nn.Conv2d):
-    """A 1x1 convolution of a few channels over many places.
-
-    The shipped form is one matrix product an image: on a CPU several times faster
-    than a convolution where channels are few and places many.
-    """
-
-    form: Form = "shipped"
-
-    def __init__(self, inputs: int, outputs: int, *, bias: bool):
-        super().__init__(inputs, outputs, kernel_size=1, bias=bias)
-
-    def forward(self, features: Tensor) -> Tensor:
-        few = features[0, 0].numel() < VECTOR**2
-        if self.form == "plain" or few:
-            return super().forward(features)
-        weight = self.weight.flatten(1).expand(len(features), -1, -1)
-        mixed = torch.bmm(weight, features.flatten(2))
-        if self.bias is not None:
-            mixed += self.bias.unsqueeze(1)
-        return mixed.unflatten(2, features.shape[2:])
-
-
-class LocalAttention(nn.Module):
-    """Weights over nine neighbours, and the values gathered with them.
-
-    Args:
-        channels: Features of the map, a multiple of 32: a sixteenth of them are
-            compared, a quarter are gathered, and one weight serves every
-            channel c with the same c mod (channels / 32).
-    """
-
-    form: Form = "shipped"
-    recorder = None
-
-    def __init__(self, channels: int):
-        super().__init__()
-        relation, middle = channels // 16, channels // 4
-        self.query = conv1x1(channels, relation)
-        self.key = conv1x1(channels, relation)
-        self.value = conv1x1(channels, middle)
-
-    def forward(
-        self, features: Tensor, keys: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Attend from each pixel to its neighbourhood.
-
-        Args:
-            features: (batch, channels, height, width).
-            keys: Those of an earlier call, to be used instead of new ones.
-
-        Returns:
-            Gathered values (batch, channels / 4, height, width) and the keys.
-        """
-        queries, values, keys = self._maps(features, keys)
-        weights = self.weights(queries, keys)
-        if recorder_of(self) is not None:
-            record(self, _local_maps(weights, features.shape[2:]))
-        return aggregate(values, weights, self.form), keys
-
-    def _maps(
-        self, features: Tensor, keys: Tensor | None
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        maps = [self.query, self.value]
-        if keys is None:
-            maps.append(self.key)
-        if self.form == "plain":
-            results = [one_map(features) for one_map in maps]
-        else:
-            # One convolution reads the features, and their gradient, once.
-            weight = torch.cat([one_map.weight for one_map in maps])
-            sizes = [one_map.out_channels for one_map in maps]
-            results = F.conv2d(features, weight).split(sizes, dim=1)
-        queries, values, *made = results
-        return queries, values, made[0] if made else keys
-
-    def weights(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Weights (batch, channels / 32, 9, height * width)."""
-        raise NotImplementedError
 
 
 class PairwiseAttention(LocalAttention):
@@ -116,13 +27,35 @@ class PairwiseAttention(LocalAttention):
         super().__init__(channels)
         relation = channels // 16
         self.weigh = _weighing(relation + 2, relation, channels // 4 // SHARE)
-        self.position = PointwiseMap(2, 2, bias=True)
+        self.position = conv1x1(2, 2, bias=True)
+
+    def layers(self) -> list[nn.Module]:
+        return [*super().layers(), self.position]
+
+    def plain_weights(self, queries: Tensor, keys: Tensor) -> Tensor:
+        places = self.position(position_map(*queries.shape[2:], queries))
+        places = places.expand(len(queries), -1, -1, -1)
+        centres = torch.cat([queries, places], dim=1).flatten(2).unsqueeze(2)
+        around = neighbourhoods(torch.cat([keys, places], dim=1))
+        return self.weigh(centres - around).softmax(dim=2)
 
     def weights(self, queries: Tensor, keys: Tensor) -> Tensor:
-        places = self.position(position_map(queries)).expand(len(queries), -1, -1, -1)
-        centres = torch.cat([queries, places], dim=1).flatten(2).unsqueeze(2)
-        around = neighbourhoods(torch.cat([keys, places], dim=1), self.form)
-        return self.weigh(centres - around).softmax(dim=2)
+        index = neighbour_index(*queries.shape[1:3], queries.device)
+        places = self._place_differences(index)
+        compared = queries.unsqueeze(1) - around(keys)
+        places = places.expand(*places.shape[:-1], compared.shape[-1])
+        compared = torch.cat([compared, places])
+        return weigh(self.weigh, compared).softmax(dim=1)
+
+    def fold_weights(self, index: Tensor) -> PairwiseWeights:
+        places = self._place_differences(index)
+        return PairwiseWeights.fold(self.weigh, places)
+
+    def _place_differences(self, index: Tensor) -> Tensor:
+        """From each pixel to its neighbours, (2, 9, height, width, 1)."""
+        position = position_map(*index.shape[1:], self.position.weight)
+        places = self.position(position).squeeze(0).unsqueeze(3)
+        return places.unsqueeze(1) - gather(places, index)
 
 
 class PatchwiseAttention(LocalAttention):
@@ -133,15 +66,18 @@ class PatchwiseAttention(LocalAttention):
         relation, groups = channels // 16, channels // 4 // SHARE
         self.weigh = _weighing(relation * (NEIGHBOURS + 1), groups, groups * NEIGHBOURS)
 
-    def weights(self, queries: Tensor, keys: Tensor) -> Tensor:
-        around = neighbourhoods(keys, self.form).flatten(1, 2)
+    def plain_weights(self, queries: Tensor, keys: Tensor) -> Tensor:
+        around = neighbourhoods(keys).flatten(1, 2)
         patches = torch.cat([queries.flatten(2), around], dim=1).unsqueeze(2)
         return self.weigh(patches).squeeze(2).unflatten(1, (-1, NEIGHBOURS))
 
+    def weights(self, queries: Tensor, keys: Tensor) -> Tensor:
+        nearby = around(keys).flatten(0, 1)
+        patches = torch.cat([queries, nearby])
+        return weigh(self.weigh, patches).unflatten(0, (-1, NEIGHBOURS))
 
-def conv1x1(inputs: int, outputs: int, *, bias: bool = False) -> nn.Conv2d:
-    """A linear map of each pixel's channels."""
-    return nn.Conv2d(inputs, outputs, kernel_size=1, bias=bias)
+    def fold_weights(self, index: Tensor) -> PatchwiseWeights:
+        return PatchwiseWeights.fold(self.weigh, self.query.out_channels)
 
 
 def local_attention(operation: Operation, channels: int) -> LocalAttention:
@@ -151,9 +87,8 @@ def local_attention(operation: Operation, channels: int) -> LocalAttention:
     return PatchwiseAttention(channels)
 
 
-def position_map(like: Tensor) -> Tensor:
+def position_map(height: int, width: int, like: Tensor) -> Tensor:
     """Columns and rows from -1 to 1, (1, 2, height, width), as `like`."""
-    height, width = like.shape[2:]
     along = {"dtype": like.dtype, "device": like.device}
     columns = torch.linspace(-1, 1, width, **along).expand(height, width)
     rows = torch.linspace(-1, 1, height, **along).unsqueeze(1).expand(height, width)
@@ -164,13 +99,8 @@ def _weighing(inputs: int, hidden: int, outputs: int) -> nn.Sequential:
     return nn.Sequential(
         nn.BatchNorm2d(inputs),
         nn.ReLU(inplace=True),
-        PointwiseMap(inputs, hidden, bias=False),
+        conv1x1(inputs, hidden),
         nn.BatchNorm2d(hidden),
         nn.ReLU(inplace=True),
-        PointwiseMap(hidden, outputs, bias=True),
+        conv1x1(hidden, outputs, bias=True),
     )
-
-
-def _local_maps(weights: Tensor, sides: torch.Size) -> Tensor:
-    maps = weights.unflatten(3, sides).unflatten(2, (KERNEL, KERNEL))
-    return maps.permute(0, 1, 4, 5, 2, 3)
