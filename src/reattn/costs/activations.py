@@ -24,7 +24,8 @@ from reattn.costs.shapes import (
     san_stages,
 )
 
-SHORTEST_ROW = 8  # below it models.san_attention gathers all neighbourhoods
+# Below it models.weighted_sums keeps all neighbourhoods, at the batches of the report.
+SHORTEST_ROW = 8
 
 
 def saved_activations(settings: ModelSettings, image_size: int) -> Saved:

@@ -1,5 +1,6 @@
 """The bench over the variants of a study, each in a process of its own."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
@@ -20,6 +21,7 @@ from reattn.measure.environment import describe_machine
 from reattn.measure.precision import arithmetic
 from reattn.measure.stopwatch import Stopwatch, time_iterations
 from reattn.measure.table import write_rows
+from reattn.processes import PARENT, end_with_parent
 
 SPEEDUPS = ("latency_speedup", "infer_speedup", "train_speedup")
 SIDE = 2048  # of the matrices whose product is timed for comparison
@@ -75,6 +77,7 @@ def _chosen(name: str, chosen: Sequence[str]) -> dict[str, Variant]:
 
 def _rows(variants: dict[str, Variant], bench: Bench, threads: int) -> Iterator[Row]:
     """One process a variant: what one holds in memory is not another's."""
+    os.environ[PARENT] = str(os.getpid())
     with ProcessPoolExecutor(
         1, mp_context=get_context("spawn"), max_tasks_per_child=1
     ) as pool:
@@ -83,6 +86,7 @@ def _rows(variants: dict[str, Variant], bench: Bench, threads: int) -> Iterator[
 
 
 def _bench_alone(name: str, variant: Variant, bench: Bench, threads: int) -> Row:
+    end_with_parent()
     keep_freed_memory()
     torch.set_num_threads(threads)
     # Mixed precision is entered around forward passes alone, by the bench.

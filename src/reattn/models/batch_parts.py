@@ -1,8 +1,8 @@
 """Predicting a large batch a few images at a time.
 
-Memory that is given back to the system comes back page by page, and what is larger than
-a cache is read from afar: on a CPU eight large maps take half the time an image of
-sixteen.
+What is larger than a cache is read from afar, and the memory of large maps is given
+back to the system and fetched again page by page. So on a CPU an image of a large
+batch takes up to twice as long as one of a small batch.
 """
 
 from collections.abc import Callable

@@ -180,4 +180,4 @@ def _to_right(gradient: Tensor, left: Tensor) -> Tensor:
     swapped = gradient.transpose(1, 2)
     if left.dim() == 3:
         return batched_product(swapped, left.transpose(1, 2))
-    return linear(swapped, left.t())
+    return batched_product(left.t(), swapped).transpose(1, 2)
