@@ -8,6 +8,8 @@ import torch
 from torch.nn import functional as F
 
 from reattn.models import products
+from reattn.models.build import build_model
+from reattn.models.forms import set_form
 from reattn.models.products import Linear, batched_product, linear
 
 LARGE = 256  # a side whose products oneDNN takes
@@ -55,6 +57,52 @@ def test_linear_is_torchs(library, layout):
     features = layouts(LARGE, LARGE)[layout] / 16
     weight = layouts(LARGE + 8, LARGE)[layout - 1] / 16
     assert_as_in_double(linear, F.linear, features, weight, torch.randn(LARGE + 8))
+
+
+@pytest.mark.parametrize(
+    "bias", [torch.randn(2 * LARGE)[::2], torch.randn(1).expand(LARGE)]
+)
+def test_a_bias_may_have_gaps(library, bias):
+    """oneDNN would read it as if it had none."""
+    features, weight = torch.randn(LARGE, LARGE) / 16, torch.randn(LARGE, LARGE) / 16
+    assert_as_in_double(linear, F.linear, features, weight, bias.clone())
+    found = linear(features, weight, bias)
+    torch.testing.assert_close(found, F.linear(features, weight, bias))
+
+
+def test_what_does_not_fit_is_told_by_torch(library):
+    """Shapes and types are named as for torch's own product."""
+    features, weight = torch.randn(LARGE, LARGE), torch.randn(LARGE, LARGE + 1)
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        linear(features, weight)
+    with pytest.raises(RuntimeError, match="dtype"):
+        linear(features, features, torch.randn(LARGE).double())
+
+
+def test_transformed_functions(library):
+    """torch.func's transforms take torch's own product."""
+    features, weight = torch.randn(2, LARGE, LARGE), torch.randn(LARGE, LARGE)
+    each = torch.func.vmap(lambda one: linear(one, weight))(features)
+    torch.testing.assert_close(each, F.linear(features, weight), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("variant", ["learned2d-9h-content", "vit", "san-pairwise"])
+def test_models_by_either_library_are_one_function(library, variant, monkeypatch):
+    """With every product, however small, forward and backward."""
+    monkeypatch.setattr(products, "WORTHWHILE", 0)
+    torch.manual_seed(0)
+    model = build_model(variant, image_size=16).eval()
+    images = torch.randn(2, 3, 16, 16)
+    found = {}
+    for form in ("plain", "shipped"):
+        model.zero_grad()
+        torch.manual_seed(1)  # of the class token
+        output = set_form(model, form)(images)
+        output.square().sum().backward()
+        gradients = [one.grad.flatten() for one in model.parameters() if one.numel()]
+        found[form] = output.detach(), torch.cat(gradients)
+    for one, other in zip(*found.values(), strict=True):
+        assert (one - other).norm() / other.norm() < 1e-5
 
 
 @pytest.mark.parametrize("shared", [False, True])

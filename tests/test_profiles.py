@@ -122,7 +122,8 @@ def test_measuring_goes_first_and_then_the_longest_training(clone: Path):
 def test_work_of_seconds_is_submitted_in_batches():
     """Each would wait in the queue for longer than it takes."""
     rules = re.findall(r"^rule (\w+):", "".join(RULES.values()), re.MULTILINE)
-    alone = {*GPU_RULES, *ON_THE_SUBMIT_HOST, "prepare_data"}
+    # One failed figure must not keep the report from being written.
+    alone = {*GPU_RULES, *ON_THE_SUBMIT_HOST, "prepare_data", "write_report"}
     assert set(rules) - alone == set(SETTINGS["slurm"]["groups"])
 
 
@@ -235,8 +236,8 @@ MEASURED = {
 
 
 @pytest.mark.parametrize("variant", MEASURED)
-def test_the_memory_of_a_training_is_true(variant: str):
-    """Not below what is taken, with Snakemake twice, and not wildly above."""
+def test_the_memory_of_a_training_is_what_was_measured(variant: str):
+    """The estimate: not below it, with Snakemake twice, and not wildly above."""
     run = next(run for run in runs_of("paper") if run.variant_id == variant)
     training = run.study.training.model_copy(update={"device": "cpu"})
     study = run.study.model_copy(update={"training": training})

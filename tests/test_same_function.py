@@ -311,6 +311,17 @@ def a_fused_step_in_training(model: nn.Module) -> None:
     model.eval()
 
 
+def a_fused_step_in_evaluation(model: nn.Module) -> None:
+    """No module sees that it trains, but a pass with gradients is seen."""
+    a_step(model, torch.optim.Adam(model.parameters(), lr=0.1, fused=True))
+
+
+def a_fused_step_in_plain_form(model: nn.Module) -> None:
+    """Training in the other form is seen as well."""
+    a_fused_step_in_evaluation(set_form(model, "plain"))
+    set_form(model, "shipped")
+
+
 def a_batch_in_training(model: nn.Module) -> None:
     """Without gradients: only the statistics of norms change, if there are any."""
     predictions(model.train(), seed=8)
@@ -321,6 +332,7 @@ CHANGES: list[Callable[[nn.Module], None]] = [
     *(loaded, assigned, changed_in_place, given_other_data),
     *(rounded, replaced, a_step_in_evaluation),
     *(a_step_in_training, a_fused_step_in_training, a_batch_in_training),
+    *(a_fused_step_in_evaluation, a_fused_step_in_plain_form),
 ]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 PACKAGE = Path(__file__).parent
 NAME = PACKAGE.name
 # Settings enter by their values (the fingerprint), images by their checksum.
-PARTS = ("data", "models", "training")
+PARTS = ("costs", "data", "models", "training")
 WITHOUT_INFLUENCE = {
     f"{NAME}.training.{module}"
     for module in ("alone", "progress", "provenance", "tracking")

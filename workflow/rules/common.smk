@@ -38,12 +38,8 @@ from reattn.config.invocation import require_sound_call
 from reattn.config.occupation import occupy
 from reattn.config.paths import CHARTS, KEPT_FILES, RUN_FILES
 from reattn.config.runs import runs_of
-from reattn.costs.requests import (
-    limits_from,
-    memory_request,
-    minutes_needed,
-    runtime_request,
-)
+from reattn.costs.requests import limits_from, memory_request, runtime_request
+from reattn.costs.runs import relative_work
 from reattn.data.digest import known_digest, remember_digest
 from reattn.data.locations import source_path
 from reattn.errors import ReattnError

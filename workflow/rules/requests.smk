@@ -1,10 +1,7 @@
 # What jobs ask of a machine or of a cluster, and which go first.
 
 
-MINUTES = {
-    (run.variant_id, run.seed): minutes_needed(run, LIMITS.operations_per_second)
-    for run in RUNS
-}
+WORK = {(run.variant_id, run.seed): relative_work(run) for run in RUNS}
 
 
 def memory_of(wildcards, attempt):
@@ -18,13 +15,13 @@ def runtime_of(wildcards, attempt):
 
 
 def priority_of(wildcards):
-    """Share of the longest training that one is estimated at: longest first.
+    """Share of the largest training's work: longest first.
 
     Short jobs then fill what is left at the end, and no core waits for a training
     that began last.
     """
     run = get_run(wildcards)
-    return MINUTES[run.variant_id, run.seed] / (max(MINUTES.values()) or 1)
+    return WORK[run.variant_id, run.seed] / max(WORK.values())
 
 
 def memory_of_any(wildcards, attempt):

@@ -24,8 +24,8 @@ from reattn.costs.shapes import (
     san_stages,
 )
 
-# Below it models.weighted_sums keeps all neighbourhoods, at the batches of the report.
-SHORTEST_ROW = 8
+# Below it models.weighted_sums keeps all neighbourhoods, at the batch of SAN's recipe.
+SHORTEST_ROW = 4
 
 
 def saved_activations(settings: ModelSettings, image_size: int) -> Saved:
@@ -94,7 +94,7 @@ def _stem(width: int, pixels: int) -> int:
 def _attention(operation: str, channels: int, pixels: int) -> Saved:
     """Once the joined map of queries, keys and values; for each image the rest.
 
-    The rest: their results, padded keys and values, the weights, and the gathered
+    The rest: their results, keys and padded values, the weights, and the gathered
     values. Compared and hidden features are kept normalised and activated.
     """
     unit = attention_unit(operation, channels)

@@ -64,24 +64,29 @@ def estimate_training_memory(
 
 
 def estimate_evaluation_memory(
-    settings: ModelSettings, image_size: int, num_classes: int
+    settings: ModelSettings,
+    image_size: int,
+    num_classes: int,
+    batch: int = EVALUATION_BATCH,
 ) -> int:
-    """The most bytes that an evaluation holds at once.
+    """The most bytes that an evaluation during training holds at once.
 
-    Weights, and what one layer, or one stage of SAN and ResNet, would save for its
-    backward pass; without one it is freed before the next layer. 0.9 to 1.2 times that
-    was measured over five models of the report.
+    Weights, gradients and momentum, the copy that is evaluated in training mode, what
+    is made of weights, and what one layer, or one stage of SAN and ResNet, would save
+    for its backward pass; without one it is freed before the next layer.
 
     Args:
         settings: The `model` block of a variant.
         image_size: Side of the images, in pixels.
         num_classes: Classes to tell apart.
+        batch: Images at once.
     """
     saved = saved_activations(settings, image_size)
     parts = getattr(settings, "layers", None) or getattr(settings, "stages", None)
-    activations = saved.once + EVALUATION_BATCH * saved.each
+    layer = batch * saved.each // (parts or RESNET_STAGES)
     parameters = parameters_by_formula(settings, image_size, num_classes)
-    return FULL * (parameters + activations // (parts or RESNET_STAGES))
+    copies = WEIGHTS_GRADIENT_MOMENTUM + 1
+    return FULL * (copies * parameters + saved.once + layer)
 
 
 def largest_micro_batch(

@@ -6,6 +6,7 @@ from typing import Any
 from reattn.config.runs import Run
 from reattn.costs.memory import (
     CPU_BYTES,
+    EVALUATION_BATCH,
     estimate_evaluation_memory,
     estimate_training_flops,
     estimate_training_memory,
@@ -73,7 +74,8 @@ def step_memory(run: Run, card_bytes: int | None = None) -> int:
 def job_memory(run: Run) -> int:
     """Bytes that a training holds at most on a CPU: in a step, or when it evaluates."""
     size = run.study.data.image_size
-    evaluation = estimate_evaluation_memory(run.variant.model, size, CLASSES)
+    batch = max(EVALUATION_BATCH, run.budget.batch)  # the authors' takes the recipe's
+    evaluation = estimate_evaluation_memory(run.variant.model, size, CLASSES, batch)
     return max(step_memory(run), evaluation)
 
 
@@ -87,6 +89,13 @@ def operations(run: Run) -> int:
     passes = epoch_images(run) * run.budget.last_epoch
     size = run.study.data.image_size
     return passes * estimate_training_flops(run.variant.model, size, CLASSES)
+
+
+def relative_work(run: Run) -> int:
+    """Operations of an image in all its epochs: compares runs before data is known."""
+    size = run.study.data.image_size
+    image = estimate_training_flops(run.variant.model, size, CLASSES)
+    return image * run.budget.last_epoch
 
 
 def _facts(run: Run) -> dict[str, Any]:

@@ -23,9 +23,10 @@ PRODUCTS = {
     *(aten.convolution.default, aten.convolution_backward.default),
     aten._scaled_dot_product_flash_attention_for_cpu.default,
     aten._scaled_dot_product_flash_attention_for_cpu_backward.default,
-    torch.ops.mkldnn._linear_pointwise.default,
-    torch.ops.mkldnn._linear_pointwise.binary,
 }
+if hasattr(torch.ops.mkldnn, "_linear_pointwise"):  # not in every build of torch
+    ONEDNN = torch.ops.mkldnn._linear_pointwise
+    PRODUCTS |= {ONEDNN.default, ONEDNN.binary}
 
 
 @dataclass(frozen=True)

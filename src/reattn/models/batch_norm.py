@@ -19,7 +19,8 @@ def norm_relu(matrix: Tensor, norm: nn.BatchNorm2d, along: int) -> Tensor:
         along: The dimension of the numbers of a channel, 1 or 0.
     """
     own = torch.is_grad_enabled() or norm.training
-    if not own or matrix.is_cuda or matrix.dtype not in PRECISE:
+    usual = norm.momentum is not None and matrix.shape[along] > 1
+    if not (own and usual) or matrix.is_cuda or matrix.dtype not in PRECISE:
         return _by_pytorch(matrix, norm, along)
     if not norm.training:
         scale, shift = (each.unsqueeze(along) for each in scale_and_shift(norm))

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from reattn.models.recording import recorder_of
 
 # Numbers in the largest map of a part: eight megabytes in float32.
-AT_ONCE = 2**21
+NUMBERS_IN_A_PART = 2**21
 
 
 def in_parts(
@@ -27,7 +27,8 @@ def in_parts(
         images: (batch, channels, height, width).
         width: Features of a pixel in the largest map.
     """
-    part = max(1, AT_ONCE // (width * images[0, 0].numel()))
+    pixels = images.shape[-2] * images.shape[-1]
+    part = max(1, NUMBERS_IN_A_PART // (width * pixels))
     if len(images) <= part or images.is_cuda or not _may_be_parted(model):
         return compute(images)
     return torch.cat([compute(few) for few in images.split(part)])

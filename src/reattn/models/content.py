@@ -101,6 +101,8 @@ class ContentAttention(nn.Module):
     ) -> tuple[Tensor, Keys]:
         """Features to features, (batch, positions, width), and the keys used."""
         batch, positions, width = features.shape
+        if torch.is_grad_enabled():
+            self.kept.forget()
         if self.form == "plain" or recorder_of(self) is not None:
             return self._plain(features, keys)
         few = batch * positions <= FEW_POSITIONS * width
@@ -152,7 +154,8 @@ class ContentAttention(nn.Module):
             weights = self.kept.get(self._fold, list(self.parameters()))
             keys = FoldedKeys(compared, weights)
         weights = keys.weights
-        queries = linear(compared, weights.query).view(len(features), -1, self.width)
+        per_position = linear(compared, weights.query).unflatten(-1, (self.heads, -1))
+        queries = per_position.flatten(1, 2)
         positions = None
         if weights.positions is not None:
             positions = self.folded_position_scores(compared, weights.positions)

@@ -1,5 +1,6 @@
 """Attention that depends on where positions are, and not on what they hold."""
 
+import torch
 from torch import Tensor, nn
 
 from reattn.models.attention_functions import (
@@ -61,6 +62,9 @@ class ContentFreeAttention(nn.Module):
 
     def forward(self, features: Tensor, keys: None = None) -> tuple[Tensor, None]:
         """(batch, positions, width) to the same shape; there are no keys."""
+        if torch.is_grad_enabled():
+            self.kept_probabilities.forget()
+            self.kept_weight.forget()
         if self.form == "plain" or recorder_of(self) is not None:
             return self._plain(features), None
         sources = list(self.parameters())

@@ -4,6 +4,7 @@ Its normalisations are folded into the linear maps, and the rows of the map are 
 few at a time: what is made for nine neighbours then stays in a processor's cache.
 """
 
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from reattn.models.local_attention import LocalAttention
 
 # Numbers of nine neighbours at a time: two megabytes in float32.
-AT_A_TIME = 2**19
+NUMBERS_IN_A_STRIP = 2**19
 
 
 class FoldedAttention(NamedTuple):
@@ -59,10 +60,7 @@ class Folding(NamedTuple):
     def sources(self) -> list[Tensor]:
         """All that the result depends on."""
         layers = (*self.attention.layers(), self.norm)
-        # Twenty times a prediction: Module.parameters() would take too long.
-        groups = [group for m in layers for group in (m._parameters, m._buffers)]
-        tensors = [tensor for group in groups for tensor in group.values()]
-        return [*(tensor for tensor in tensors if tensor is not None), self.index]
+        return [*chain.from_iterable(map(_tensors, layers)), self.index]
 
     def fold(self) -> FoldedAttention:
         """Put the normalisations of what is compared and gathered into the maps."""
@@ -79,6 +77,14 @@ class Folding(NamedTuple):
             value_shift=value_shift,
             weigh=attention.fold_weights(self.index),
         )
+
+
+def _tensors(layer: nn.Module) -> list[Tensor]:
+    if layer._modules:  # it is parametrised: its parameters are those of what it holds
+        return [*layer.parameters(), *layer.buffers()]
+    # Twenty times a prediction: Module.parameters() would take too long.
+    own = chain(layer._parameters.values(), layer._buffers.values())
+    return [tensor for tensor in own if tensor is not None]
 
 
 def attend(
@@ -105,7 +111,7 @@ def _weights(
     weigh: PairwiseWeights | PatchwiseWeights, queries: Tensor, keys: Tensor
 ) -> Tensor:
     index = neighbour_index(*keys.shape[1:3], keys.device)
-    step = max(1, AT_A_TIME // (NEIGHBOURS * keys[:, 0].numel()))
+    step = max(1, NUMBERS_IN_A_STRIP // (NEIGHBOURS * keys[:, 0].numel()))
     parts = [
         weigh.of_rows(rows).weights(queries[:, rows], keys, index[:, rows])
         for rows in _slices(keys.shape[1], step)

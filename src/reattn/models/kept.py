@@ -36,11 +36,17 @@ class Kept:
     """What a function made of some tensors, until one of them changes.
 
     While gradients are enabled nothing is kept and nothing kept is used. It is no
-    part of a state_dict, of a copy or of a pickled module.
+    part of a state_dict, of a copy or of a pickled module. What torch does not count as
+    a change is not seen: writing through `parameter.data` or through numpy. A pass with
+    gradients, or `forget`, makes all anew.
     """
 
     def __init__(self) -> None:
         self._entry: _Entry | None = None
+
+    def forget(self) -> None:
+        """Make it anew the next time."""
+        self._entry = None
 
     def get(self, make: Callable[[], Made], sources: Sequence[Tensor]) -> Made:
         """What `make` gives, from before if all sources are the same and unchanged.
@@ -51,7 +57,8 @@ class Kept:
             sources: Every parameter and buffer that `make` reads.
 
         Returns:
-            With mixed precision, tensors of its type that were made in full precision.
+            What is kept with mixed precision has its type and was made in full
+            precision.
         """
         states = None if torch.is_grad_enabled() else _states(sources)
         if states is None:
@@ -76,6 +83,8 @@ class Kept:
 
 def _states(sources: Sequence[Tensor]) -> list[Any] | None:
     """The sources' states; None if they have none, as within torch.func."""
+    if not sources:  # a replica of nn.DataParallel
+        return None
     device = sources[0].device.type
     if torch.compiler.is_compiling() or not torch.amp.is_autocast_available(device):
         return None

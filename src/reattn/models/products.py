@@ -2,11 +2,11 @@
 
 torch multiplies float32 matrices on a CPU with Intel's MKL, which takes AVX2 on
 processors that are not Intel's. There oneDNN, which torch carries for convolutions and
-mixed precision, takes AVX-512 and is twice as fast, with the same rounding. torch's
-own compiler calls the operation that is used here.
+mixed precision, takes AVX-512 and is twice as fast, with rounding errors of the same
+size. torch's own compiler calls the operation that is used here.
 
-Which library multiplies depends on the processor alone, so that the same processor
-gives the same bits.
+Which library multiplies depends on the processor and on the sizes, never on a timing,
+so that the same processor gives the same bits.
 """
 
 from functools import cache
@@ -52,7 +52,8 @@ def linear(features: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tens
     Returns:
         (..., outputs).
     """
-    if not _suits(features, weight, features.numel() * len(weight)):
+    fits = bias is None or (bias.dtype, bias.shape) == (weight.dtype, weight.shape[:1])
+    if not fits or not _suits(features, weight, features.numel() * len(weight)):
         return F.linear(features, weight, bias)
     rows = features.reshape(-1, features.shape[-1])
     return _Product.apply(rows, weight, bias).view(*features.shape[:-1], -1)
@@ -93,8 +94,10 @@ def _suits(left: Tensor, right: Tensor, multiplications: int) -> bool:
         multiplications >= WORTHWHILE
         and left.dtype == right.dtype == torch.float32
         and left.device.type == right.device.type == "cpu"
+        and left.shape[-1] == right.shape[-1]
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()
+        and not torch._C._are_functorch_transforms_active()
         and onednn_is_faster()
     )
 
@@ -102,6 +105,7 @@ def _suits(left: Tensor, right: Tensor, multiplications: int) -> bool:
 def _multiply(left: Tensor, right: Tensor, bias: Tensor | None = None) -> Tensor:
     """left @ right^T + bias, (m, n)."""
     operands = _packed(left), _packed(right)
+    bias = None if bias is None else bias.contiguous()
     return torch.ops.mkldnn._linear_pointwise(*operands, bias, "none", [], "")
 
 
@@ -173,7 +177,8 @@ def _to_left(gradient: Tensor, right: Tensor, dimensions: int) -> Tensor:
     if dimensions == 3:
         return batched_product(gradient, right.transpose(1, 2))
     pairs = zip(gradient, right.transpose(1, 2), strict=True)
-    return sum(linear(one, other) for one, other in pairs)
+    start = gradient.new_zeros(gradient.shape[1], right.shape[2])
+    return sum((linear(one, other) for one, other in pairs), start)
 
 
 def _to_right(gradient: Tensor, left: Tensor) -> Tensor:

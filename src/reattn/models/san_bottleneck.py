@@ -43,9 +43,14 @@ class Bottleneck(nn.Module):
         self, features: Tensor, keys: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Features and keys to the same; without keys, own ones are computed."""
+        self._forget_if_differentiated()
         read = F.relu(self.norm(features)) if self.pre_activation else features
         gathered, keys = self.attention(read, keys)
         return features + self.expand(F.relu(self.attention_norm(gathered))), keys
+
+    def _forget_if_differentiated(self) -> None:
+        if torch.is_grad_enabled():
+            self._folded.forget()
 
     def of_pixels(
         self, features: Tensor, keys: Tensor | None = None
@@ -60,6 +65,7 @@ class Bottleneck(nn.Module):
 
     def _gather(self, read: Tensor, keys: Tensor | None) -> tuple[Tensor, Tensor]:
         """relu(norm(attention(...))), (channels / 4, height, width, batch)."""
+        self._forget_if_differentiated()
         index = neighbour_index(*read.shape[:2], read.device)
         folding = Folding(self.attention, self.attention_norm, index)
         if torch.is_grad_enabled() or not folding.possible():

@@ -43,9 +43,10 @@ def neighbour_index(height: int, width: int, device: torch.device) -> Tensor:
 def reflection_index(height: int, width: int, device: torch.device) -> Tensor:
     """Numbers of the pixels of a padded map, (height + 2, width + 2)."""
     with torch.inference_mode(False):
-        numbers = torch.arange(height * width, dtype=torch.float64, device=device)
+        numbers = torch.arange(height * width, dtype=torch.float64)
         maps = numbers.view(1, 1, height, width)
-        return F.pad(maps, (1, 1, 1, 1), mode="reflect")[0, 0].long()
+        padded = F.pad(maps, (1, 1, 1, 1), mode="reflect")
+        return padded[0, 0].long().to(device)
 
 
 def gather(maps: Tensor, index: Tensor) -> Tensor:

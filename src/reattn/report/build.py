@@ -50,9 +50,10 @@ def build_report(
     # pandoc and Typst are processes and threads of their own: page and print side by
     # side take half the time on two cores.
     with ThreadPoolExecutor() as both:
-        page = both.submit(make_html, text, sources, folder)
-        pdf = make_pdf(make_typst(text, sources), context.figures, results)
-        write_text(folder / "report.html", page.result())
+        pdf = both.submit(
+            lambda: make_pdf(make_typst(text, sources), context.figures, results)
+        )
+        write_text(folder / "report.html", make_html(text, sources, folder))
     with written_whole(folder / "report.pdf") as temporary:
-        temporary.write_bytes(pdf)
+        temporary.write_bytes(pdf.result())
     write_manifest(name, results)

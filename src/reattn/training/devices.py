@@ -30,6 +30,8 @@ def use_device(training: TrainingSettings) -> torch.device:
     keep_freed_memory()
     torch.set_num_threads(training.threads)
     torch.use_deterministic_algorithms(True, warn_only=True)
+    # Nothing reads what was not written; filling it costs up to 7 % of a step.
+    torch.utils.deterministic.fill_uninitialized_memory = False
     torch.backends.cudnn.benchmark = False
     tf32 = training.precision == "tf32"
     torch.backends.cuda.matmul.allow_tf32 = tf32
