@@ -202,7 +202,7 @@ def test_a_few_rows_at_a_time(variant: str, monkeypatch: pytest.MonkeyPatch) -> 
     """Weights of parts of a map are those of the whole, and all are recorded."""
     model, images = small(variant).double(), random(2, 3, 32, 32)
     whole = reattn.attention_probabilities(model, images)
-    monkeypatch.setattr("reattn.models.folded_attention.AT_A_TIME", 1)
+    monkeypatch.setattr("reattn.models.folded_attention.NUMBERS_IN_A_STRIP", 1)
     parts = reattn.attention_probabilities(model, images)
     for one, other in zip(parts, whole, strict=True):
         torch.testing.assert_close(one, other)
@@ -232,7 +232,7 @@ def test_a_batch_in_parts(variant: str, monkeypatch: pytest.MonkeyPatch) -> None
     with torch.no_grad():
         whole = model(images)
     recorded = reattn.attention_probabilities(model, images)
-    monkeypatch.setattr("reattn.models.batch_parts.AT_ONCE", 1)
+    monkeypatch.setattr("reattn.models.batch_parts.NUMBERS_IN_A_PART", 1)
     with torch.no_grad():
         torch.testing.assert_close(model(images), whole)
         again = reattn.attention_probabilities(model, images)
