@@ -27,7 +27,7 @@ def linear_of_pixels(pixels: Tensor, weight: Tensor) -> Tensor:
 def product(weight: Tensor, columns: Tensor) -> Tensor:
     """(outputs, inputs) times (inputs, numbers)."""
     if _differentiated(columns):
-        return _Product.apply(weight, columns)
+        return _ProductInColumns.apply(weight, columns)
     return products.linear(weight, columns.t())
 
 
@@ -64,7 +64,7 @@ def _differentiated(columns: Tensor) -> bool:
     )
 
 
-class _Product(torch.autograd.Function):
+class _ProductInColumns(torch.autograd.Function):
     """weight @ columns; the gradient of columns has a channel in a row, too."""
 
     @staticmethod

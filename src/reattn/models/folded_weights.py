@@ -103,8 +103,8 @@ class PatchwiseWeights(NamedTuple):
             dim=1,
         )
         return cls(
-            scale=_rows(scale.view(relation, NEIGHBOURS), rank=5),
-            shift=_rows(shift.view(relation, NEIGHBOURS), rank=5),
+            scale=_rows(scale.view(relation, NEIGHBOURS)),
+            shift=_rows(shift.view(relation, NEIGHBOURS)),
             of_query=of_query,
             of_around=of_around,
             hidden_shift=hidden_shift[:, None],
@@ -133,5 +133,6 @@ class PatchwiseWeights(NamedTuple):
         return self
 
 
-def _rows(values: Tensor, rank: int = 5) -> Tensor:
-    return values.view(*values.shape, *[1] * (rank - values.dim()))
+def _rows(values: Tensor) -> Tensor:
+    """(...) to (..., 1, 1, ...) with the five dimensions of gathered maps."""
+    return values.view(*values.shape, *[1] * (5 - values.dim()))

@@ -11,6 +11,7 @@ so that the same processor gives the same bits.
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -124,6 +125,10 @@ def _packed(matrix: Tensor) -> Tensor:
     return matrix.contiguous()
 
 
+def _save_operands(context: Any, inputs: tuple, output: Tensor) -> None:
+    context.save_for_backward(*inputs[:2])
+
+
 class _Product(torch.autograd.Function):
     """left (m, k), right (n, k), bias (n,) to (m, n)."""
 
@@ -131,9 +136,7 @@ class _Product(torch.autograd.Function):
     def forward(left: Tensor, right: Tensor, bias: Tensor | None) -> Tensor:
         return _multiply(left, right, bias)
 
-    @staticmethod
-    def setup_context(context, inputs, output) -> None:
-        context.save_for_backward(*inputs[:2])
+    setup_context = staticmethod(_save_operands)
 
     @staticmethod
     def backward(context, gradient: Tensor) -> tuple[Tensor | None, ...]:
@@ -158,9 +161,7 @@ class _BatchedProduct(torch.autograd.Function):
             product.copy_(_multiply_and_add(*operands))
         return products
 
-    @staticmethod
-    def setup_context(context, inputs, output) -> None:
-        context.save_for_backward(*inputs[:2])
+    setup_context = staticmethod(_save_operands)
 
     @staticmethod
     def backward(context, gradient: Tensor) -> tuple[Tensor | None, ...]:
