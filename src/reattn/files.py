@@ -1,12 +1,13 @@
 """Files that are written whole or not at all."""
 
+import csv
 import errno
 import hashlib
 import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -126,3 +127,16 @@ def sha256_of(path: Path | str) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_rows(
+    path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]
+) -> None:
+    """Write rows as CSV, whole or not at all; what a row lacks is blank."""
+    with (
+        written_whole(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

@@ -15,12 +15,11 @@ from reattn.config import load_resolved
 from reattn.config.faults import suggestion
 from reattn.config.variants import Variant
 from reattn.errors import ConfigError
-from reattn.files import write_json
+from reattn.files import write_json, write_rows
 from reattn.measure.bench import Bench, Row, bench_variant
 from reattn.measure.environment import describe_machine
 from reattn.measure.precision import arithmetic
 from reattn.measure.stopwatch import Stopwatch, time_iterations
-from reattn.measure.table import write_rows
 from reattn.processes import PARENT, end_with_parent
 
 SPEEDUPS = ("latency_speedup", "infer_speedup", "train_speedup")

@@ -1,13 +1,12 @@
 """All variants of a study, measured one after another in one process."""
 
-import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from reattn.config.variants import Variant
-from reattn.files import write_json, written_whole
+from reattn.files import write_json, write_rows
 from reattn.measure.conditions import Conditions, Repetitions, conditions_hold
-from reattn.measure.rows import COLUMNS, Row, measure_variant, summary
+from reattn.measure.rows import COLUMNS, measure_variant, summary
 
 Progress = Callable[[str], None]
 
@@ -56,14 +55,3 @@ def measure_study(
             progress(f"{place}/{len(variants)} {summary(rows[-1])}")
     write_rows(Path(destination) / "measurements.csv", rows, COLUMNS)
     write_json(Path(destination) / "measurements.json", conditions.describe())
-
-
-def write_rows(path: Path, rows: Sequence[Row], columns: Sequence[str]) -> None:
-    """Write rows as CSV, whole or not at all; what a row lacks is blank."""
-    with (
-        written_whole(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as file,
-    ):
-        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reattn.errors import ReattnError
-from reattn.files import written_whole
+from reattn.files import write_rows
 
 NOT_AVAILABLE = "n/a"
 COMPLETE = "nothing is missing"
@@ -82,15 +82,12 @@ def write_table(
     path: Path, rows: Iterable[Mapping[str, Any]], columns: Sequence[str]
 ) -> None:
     """Write rows as CSV, whole or not at all; a table without rows keeps its head."""
-    with (
-        written_whole(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as file,
-    ):
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        for row in rows:
-            cells = (row.get(column) for column in columns)
-            writer.writerow(NOT_AVAILABLE if is_missing(c) else c for c in cells)
+    filled = [{column: _filled(row.get(column)) for column in columns} for row in rows]
+    write_rows(path, filled, columns)
+
+
+def _filled(cell: Any) -> Any:
+    return NOT_AVAILABLE if is_missing(cell) else cell
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
