@@ -21,16 +21,19 @@ WITHOUT_INFLUENCE = {
 
 
 @cache
-def code_hash(family: str) -> str:
+def code_hash(family: str, mechanism: str | None = None) -> str:
     """A digest of everything that training a family of models runs.
 
     Args:
         family: A family of models, such as "learned2d".
+        mechanism: Of the family of that name: which one.
 
     Returns:
         Sixteen hexadecimal digits.
     """
     roots = [f"{NAME}.training.run", f"{NAME}.models.{family.replace('-', '_')}"]
+    if mechanism:
+        roots.append(f"{NAME}.models.mechanisms.{mechanism.replace('-', '_')}")
     digest = hashlib.sha256()
     for module, path in sorted(_reached(roots).items()):
         digest.update(module.encode())

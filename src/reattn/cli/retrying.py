@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from reattn.code import code_hash
 from reattn.config.faults import suggestion
 from reattn.config.occupation import occupy
 from reattn.config.paths import RUN_FILES, shown
@@ -80,7 +79,7 @@ def _reopen(run: Run, record: RunRecord) -> str:
     aside = _new_folder(run.work)
     files = [run.folder / name for name in RUN_FILES]
     checkpoint = run.work / CHECKPOINT
-    today = code_hash(run.variant.model.family)
+    today = run.code_hash
     afresh = (
         not checkpoint.exists()
         or record.status in ("ok", "stale")

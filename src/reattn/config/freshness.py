@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reattn.code import code_hash
 from reattn.config.runs import Run
 
 
@@ -87,7 +86,7 @@ def retraining_reasons(
 
 def code_changed(run: Run, metrics: Mapping[str, Any]) -> bool:
     """Whether any epoch of a run was trained by other code than today's."""
-    today = code_hash(run.variant.model.family)
+    today = run.code_hash
     sessions = metrics.get("sessions")
     parts = [metrics, *(sessions if isinstance(sessions, list) else [])]
     recorded = [part.get("code_hash") for part in parts if isinstance(part, dict)]

@@ -7,9 +7,10 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from reattn.config.faults import NAMES, sentences, suggestion
+from reattn.config.models import NAME
 from reattn.config.paths import config_folder, shown
 from reattn.config.studies import Study
-from reattn.config.variants import NAME, Variant
+from reattn.config.variants import Variant
 from reattn.config.yaml_files import read_mapping
 from reattn.errors import ConfigError
 
@@ -66,10 +67,11 @@ def load_variants() -> dict[str, Variant]:
         except ConfigError as fault:
             problems += fault.problems
     problems += [
-        f"config/variants/{name}.yaml: ordinary = {variant.ordinary!r} is no variant. "
-        f"{suggestion(variant.ordinary, variants)}"
+        f"config/variants/{name}.yaml: {key} = {other!r} is no variant. "
+        f"{suggestion(other, variants)}"
         for name, variant in variants.items()
-        if variant.ordinary and variant.ordinary not in names_in("variants")
+        for key in ("ordinary", "compared_with")
+        if (other := getattr(variant, key)) and other not in names_in("variants")
     ]
     if problems:
         raise ConfigError(problems)

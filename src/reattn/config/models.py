@@ -7,11 +7,15 @@ D8 are those of config/deviations.yaml.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 Count = Annotated[int, Field(ge=1, lt=2**31, strict=True)]
 Epochs = Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
 Fraction = Annotated[float, Field(ge=0, lt=1, strict=True, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
+NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+Identifier = Annotated[str, StringConstraints(pattern=NAME)]
+Option = bool | int | float | str
 
 
 class Settings(BaseModel):
@@ -49,6 +53,55 @@ class Learned2DSettings(EncoderSettings):
     content_alignment: Literal["authors", "aligned"] = Field(
         default="authors",
         description="D1: content scores from the transposed position, or the own one.",
+    )
+
+
+class ProjectionsSettings(EncoderSettings):
+    """Learned positions beside content, with fewer maps of the features.
+
+    With `separate` everywhere it is the aligned learned encoding with values.
+    """
+
+    family: Literal["projections"]
+    scores: Literal[
+        "separate", "tied", "shared", "no-key", "no-query", "dot", "cosine"
+    ] = Field(
+        description="What is compared: queries and keys; one map for both (tied), and "
+        "for values too (shared); queries with features (no-key); features with keys "
+        "(no-query); features themselves, by dot product or cosine."
+    )
+    values: Literal["separate", "shared", "none", "merged"] = Field(
+        description="A map a head before the output map; that of the scores; none; or "
+        "none, starting from the product of both maps (merged)."
+    )
+    temperature: Positive = Field(
+        default=0.1, description="What cosines are divided by."
+    )
+    matched: bool = Field(
+        default=False,
+        description="Whether the width is enlarged until blocks have about as many "
+        "parameters as those with separate maps of `width`.",
+    )
+
+    @model_validator(mode="after")
+    def _one_map_for_all(self) -> "ProjectionsSettings":
+        if (self.scores == "shared") != (self.values == "shared"):
+            raise ValueError(
+                "scores and values share one map or neither does: set both to "
+                "`shared`, or none of them"
+            )
+        return self
+
+
+class MechanismSettings(EncoderSettings):
+    """An attention of one's own inside the report's encoder."""
+
+    family: Literal["mechanism"]
+    mechanism: Identifier = Field(
+        description="Module of reattn.models.mechanisms, with _ for -."
+    )
+    options: dict[str, Option] = Field(
+        default_factory=dict, description="Arguments of its class Attention."
     )
 
 
@@ -116,6 +169,8 @@ class ResNetSettings(Settings):
 
 ModelSettings = Annotated[
     Learned2DSettings
+    | ProjectionsSettings
+    | MechanismSettings
     | QuadraticSettings
     | ViTSettings
     | SANSettings

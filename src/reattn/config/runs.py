@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from reattn.code import code_hash
 from reattn.config.budget import Budget, budget_of
 from reattn.config.paths import data_folder, run_folder, work_folder
 from reattn.config.resolution import load_resolved, overrides_of
@@ -51,6 +52,12 @@ class Run:
         """Training images an epoch, of those that there are."""
         asked = self.study.training.epoch_images
         return available if asked == "all" else asked
+
+    @property
+    def code_hash(self) -> str:
+        """A digest of today's code that decides the run's numbers."""
+        model = self.variant.model
+        return code_hash(model.family, getattr(model, "mechanism", None))
 
     @property
     def name(self) -> str:

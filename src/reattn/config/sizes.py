@@ -5,6 +5,7 @@ from reattn.config.models import (
     HierarchicalSANSettings,
     Learned2DSettings,
     ModelSettings,
+    ProjectionsSettings,
     ResNetSettings,
     SANSettings,
 )
@@ -59,6 +60,8 @@ def _encoder_faults(settings: EncoderSettings, image_size: Size) -> list[str]:
             f"patch_size = {settings.patch_size} does not divide {height}x{width} "
             f"images; possible: {', '.join(map(str, valid))}"
         )
+    if isinstance(settings, ProjectionsSettings) and settings.width % 2:
+        faults.append(_odd_width(settings.width))
     if isinstance(settings, Learned2DSettings) and settings.content:
         faults += _content_faults(settings, image_size)
     return faults
@@ -67,16 +70,17 @@ def _encoder_faults(settings: EncoderSettings, image_size: Size) -> list[str]:
 def _content_faults(settings: Learned2DSettings, image_size: Size) -> list[str]:
     faults = []
     if settings.width % 2:
-        faults.append(
-            f"width = {settings.width} is odd; half of it scores rows, half columns: "
-            "make it even"
-        )
+        faults.append(_odd_width(settings.width))
     if settings.content_alignment == "authors" and image_size[0] != image_size[1]:
         faults.append(
             "content_alignment = authors transposes the map, so it needs square "
             f"images, not {image_size[0]}x{image_size[1]}; use square ones or `aligned`"
         )
     return faults
+
+
+def _odd_width(width: int) -> str:
+    return f"width = {width} is odd; half of it scores rows, half columns: make it even"
 
 
 def largest_stages(image_size: Size) -> int:

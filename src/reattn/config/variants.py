@@ -2,13 +2,17 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
-from reattn.config.models import Count, Epochs, Fraction, ModelSettings, Settings
-
-NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
-Identifier = Annotated[str, StringConstraints(pattern=NAME)]
-Positive = Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
+from reattn.config.models import (
+    Count,
+    Epochs,
+    Fraction,
+    Identifier,
+    ModelSettings,
+    Positive,
+    Settings,
+)
 
 Augmentation = Literal["crop-flip", "flip", "crop-flip-rotation-jitter"]
 
@@ -53,6 +57,16 @@ class Variant(Settings):
     order: Count = Field(description="Place in tables.")
     ordinary: Identifier | None = Field(
         default=None, description="Of a hierarchical variant: its ordinary version."
+    )
+    compared_with: Identifier | None = Field(
+        default=None,
+        description="The variant that differs from it in one thing alone: of a twin "
+        "the report's model, of projections the one with all maps.",
+    )
+    deviation: str | None = Field(
+        default=None,
+        pattern=r"^D[1-9][0-9]*$",
+        description="Of a twin: the departure of the authors that it puts right.",
     )
     source: str = Field(min_length=1, description="Where its settings come from.")
     model: ModelSettings

@@ -6,9 +6,12 @@ h heads of width D over n positions (ViT: n + 1 tokens), feed-forward width F.
 from reattn.config.models import (
     EncoderSettings,
     Learned2DSettings,
+    MechanismSettings,
+    ProjectionsSettings,
     QuadraticSettings,
     ViTSettings,
 )
+from reattn.costs.projections import maps_of, with_matched_width
 from reattn.costs.shapes import CHANNELS, Saved, grid_of
 
 STEM_CONVOLUTIONS = 5
@@ -16,7 +19,9 @@ STEM_CONVOLUTIONS = 5
 
 def encoder_activations(settings: EncoderSettings, image_size: int) -> Saved:
     """The entrance, and every layer's features, probabilities and weights."""
-    tokens = grid_of(settings, image_size) ** 2 + isinstance(settings, ViTSettings)
+    grid = grid_of(settings, image_size)
+    settings = with_matched_width(settings, grid)
+    tokens = grid**2 + isinstance(settings, ViTSettings)
     block = _features(settings, tokens)
     shared, own = _probabilities(settings, tokens)
     once = settings.layers * shared + _folded_weights(settings, tokens)
@@ -43,6 +48,11 @@ def _features(settings: EncoderSettings, tokens: int) -> int:
     maps, joined, hidden = 4, 1, 1
     if isinstance(settings, ViTSettings):
         joined, hidden = 2, 2
+    if isinstance(settings, ProjectionsSettings | MechanismSettings):
+        # Made and, once more, laid out by head.
+        maps = maps_of(settings) if isinstance(settings, ProjectionsSettings) else 3
+        joined = 1 + 2 * maps
+        maps = 4
     if isinstance(settings, Learned2DSettings) and settings.content:
         joined = 2
         maps += 2 if settings.content_alignment == "authors" else 1
@@ -57,6 +67,9 @@ def _probabilities(settings: EncoderSettings, tokens: int) -> Saved:
     quadratic models' mask, which all images of a step share.
     """
     square = settings.heads * tokens**2
+    if isinstance(settings, ProjectionsSettings | MechanismSettings):
+        # Scores, positions and probabilities; masks and what they leave.
+        return Saved(0, 5 * square)
     dropout = 2 * square if settings.attention_dropout else 0
     if isinstance(settings, QuadraticSettings):
         return Saved(square + dropout, 0)
@@ -70,6 +83,8 @@ def _folded_weights(settings: EncoderSettings, tokens: int) -> int:
 
     Content and positions: keys with queries; positions with queries, 2 h n D.
     """
+    if isinstance(settings, ProjectionsSettings | MechanismSettings):
+        return 0
     product = settings.heads * settings.width**2
     blocks = 1 if settings.hierarchical else settings.layers
     if isinstance(settings, ViTSettings):

@@ -3,9 +3,11 @@
 from reattn.config.models import (
     EncoderSettings,
     Learned2DSettings,
+    ProjectionsSettings,
     QuadraticSettings,
     ViTSettings,
 )
+from reattn.costs.projections import attention_products, with_matched_width
 from reattn.costs.shapes import CHANNELS, NEIGHBOURS, grid_of
 
 Terms = dict[str, int]
@@ -19,6 +21,7 @@ def encoder_multiply_accumulates(
     n positions (ViT: and the class token), width D, feed-forward F, L layers.
     """
     grid = grid_of(settings, image_size)
+    settings = with_matched_width(settings, grid)
     tokens = grid**2 + (1 if isinstance(settings, ViTSettings) else 0)
     layers, width = settings.layers, settings.width
     parts = _attention(settings, grid, tokens)
@@ -49,7 +52,12 @@ def _entrance(settings: EncoderSettings, image_size: int, tokens: int) -> Terms:
 
 
 def _attention(settings: EncoderSettings, grid: int, tokens: int) -> Terms:
-    """Scores, then contexts h n^2 D, output n h D^2, and values n h D^2 if any."""
+    """Scores, then contexts h n^2 D, output n h D^2, and values n h D^2 if any.
+
+    Of a mechanism of one's own: as if it had queries, keys and values.
+    """
+    if isinstance(settings, ProjectionsSettings):
+        return attention_products(settings, grid)
     joined = settings.heads * settings.width
     project = tokens * settings.width * joined
     terms = {"contexts": tokens**2 * joined, "output": project}

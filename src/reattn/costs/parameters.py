@@ -9,12 +9,15 @@ from reattn.config.models import (
     EncoderSettings,
     HierarchicalSANSettings,
     Learned2DSettings,
+    MechanismSettings,
     ModelSettings,
+    ProjectionsSettings,
     QuadraticSettings,
     ResNetSettings,
     SANSettings,
     ViTSettings,
 )
+from reattn.costs.projections import attention_parameters, with_matched_width
 from reattn.costs.shapes import (
     CHANNELS,
     attention_unit,
@@ -48,8 +51,9 @@ def _linear(inputs: int, outputs: int, bias: bool = True) -> int:
 
 
 def _encoder(settings: EncoderSettings, image_size: int, num_classes: int) -> int:
-    width, hidden = settings.width, settings.feed_forward
     grid = grid_of(settings, image_size)
+    settings = with_matched_width(settings, grid)
+    width, hidden = settings.width, settings.feed_forward
     feed_forward = _linear(width, hidden) + _linear(hidden, width)
     normalisations = 2 * 2 * width
     block = _attention(settings, grid) + feed_forward + normalisations
@@ -73,8 +77,11 @@ def _attention(settings: EncoderSettings, grid: int) -> int:
     width, joined = settings.width, settings.heads * settings.width
     output = _linear(joined, width)
     project = _linear(width, joined, bias=False)
-    if isinstance(settings, ViTSettings):
+    # What a mechanism of one's own has is not known: as many as queries, keys, values.
+    if isinstance(settings, ViTSettings | MechanismSettings):
         return 3 * project + output
+    if isinstance(settings, ProjectionsSettings):
+        return attention_parameters(settings, grid)
     if isinstance(settings, QuadraticSettings):
         return settings.heads * (2 + (1 if settings.isotropic else 4)) + output
     return _scores(settings, grid) + output + settings.value_projection * project

@@ -56,7 +56,7 @@ def _import_alone(run: Run, checkpoint: Path, replace: bool) -> dict[str, Any]:
         model=model,
         optimizer=optimizer_of(model, run.variant.recipe),
         micro_batch=run.budget.batch,
-        sessions=[{"first_epoch": 1, **provenance(device, run.variant.model.family)}],
+        sessions=[{"first_epoch": 1, **provenance(device, run.code_hash)}],
     )
     with autocast_for(run.study.training, device)():
         outputs = log_probabilities(model, sets.test, derived_seed(run.seed, "test"))

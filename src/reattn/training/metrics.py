@@ -32,6 +32,7 @@ def metrics_of(
         **_identity(run, status),
         **_accuracies(run, state.history, outputs, labels),
         **_effort(run, state, sets),
+        "initial_weights": state.initial_weights,
         **_settings(run),
         **_provenance(state),
         "data_checksum": sets.dataset.info["checksum"],
@@ -54,7 +55,7 @@ def metrics_without_model(
             *("accuracy", "test_images", "accuracy_authors", "accuracy_best_eval"),
             *("validation_accuracy", "params", "image_passes", "train_seconds"),
             *("images_per_second", "micro_batch", "batch_normalisation_note"),
-            "data_checksum",
+            *("data_checksum", "initial_weights"),
         )
     )
     return {

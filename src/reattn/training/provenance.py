@@ -9,7 +9,6 @@ from typing import Any
 import torch
 
 from reattn.cards import held
-from reattn.code import code_hash
 from reattn.config.paths import project_root
 
 PACKAGES = ("numpy", "torch", "torchvision", "pillow", "scikit-learn")
@@ -62,11 +61,11 @@ def _determinism() -> str:
     return "on where torch has them" if warned else "on"
 
 
-def provenance(device: torch.device, family: str) -> dict[str, Any]:
-    """Everything above, as metrics.json keeps it, for models of a family."""
+def provenance(device: torch.device, code: str) -> dict[str, Any]:
+    """Everything above, and the digest of the code, as metrics.json keeps it."""
     return {
         "commit": commit(),
-        "code_hash": code_hash(family),
+        "code_hash": code,
         "versions": versions(),
         "device": device_name(device),
         "device_type": device.type,

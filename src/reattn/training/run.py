@@ -12,17 +12,17 @@ from reattn.config.runs import Run
 from reattn.data.facts import FACTS
 from reattn.errors import DataError, DeviceError, ReattnError
 from reattn.files import read_json
-from reattn.models.build import build_model
 from reattn.training.accuracy import log_probabilities
 from reattn.training.alone import WAIT, alone
 from reattn.training.devices import autocast_for, use_device
+from reattn.training.fresh import fresh_model
 from reattn.training.loop import Loop
 from reattn.training.memory import micro_batch_for
 from reattn.training.outcome import write_failure, write_outcome
 from reattn.training.provenance import provenance
 from reattn.training.randomness import derived_seed
 from reattn.training.sets import Sets, open_sets
-from reattn.training.state import TrainingState, optimizer_of
+from reattn.training.state import TrainingState, optimizer_of, weights_digest
 from reattn.training.steps import DivergenceError, is_out_of_memory
 from reattn.training.tracking import Tracker, tracker_of
 
@@ -70,7 +70,7 @@ def _recorded_status(run: Run) -> str | None:
 
 def _train_alone(run: Run) -> dict[str, Any]:
     device = use_device(run.study.training)
-    origin = provenance(device, run.variant.model.family)
+    origin = provenance(device, run.code_hash)
     try:
         sets = open_sets(run, device)
         state = _state(run, sets, device)
@@ -100,11 +100,12 @@ def _state(run: Run, sets: Sets, device: torch.device) -> TrainingState:
     """Where the run stands: after its last finished epoch, or at its start."""
     size = sets.test.pixels.shape[-2:]
     classes = len(sets.dataset.classes)
-    torch.manual_seed(derived_seed(run.seed, "weights"))
-    model = build_model(run.variant, image_size=tuple(size), num_classes=classes)
+    model = fresh_model(run, tuple(size), classes)
+    initial_weights = weights_digest(model)
     model = model.to(device)
     state = TrainingState(
         model=model,
+        initial_weights=initial_weights,
         optimizer=optimizer_of(model, run.variant.recipe),
         micro_batch=micro_batch_for(run, tuple(size), classes, device),
     )

@@ -1,5 +1,6 @@
 """A run between two epochs: everything that it needs to go on."""
 
+import hashlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ class TrainingState:
         model: The model, on the device that trains.
         optimizer: Its optimiser.
         micro_batch: Images in memory at once.
+        initial_weights: Digest of the weights before the first step, if known.
         history: One entry a finished epoch.
         sessions: One entry a process that trained: its first epoch and where it ran.
     """
@@ -27,6 +29,7 @@ class TrainingState:
     model: nn.Module
     optimizer: torch.optim.Optimizer
     micro_batch: int
+    initial_weights: str | None = None
     history: list[Epoch] = field(default_factory=list)
     sessions: list[dict[str, Any]] = field(default_factory=list)
 
@@ -79,6 +82,22 @@ class TrainingState:
             )
         except (AttributeError, KeyError, TypeError):
             return False
+
+
+def weights_digest(model: nn.Module) -> str:
+    """A digest of names and values: equal for models that start alike.
+
+    Args:
+        model: On any device.
+
+    Returns:
+        Sixteen hexadecimal digits.
+    """
+    digest = hashlib.sha256()
+    for name, value in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(value.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]
 
 
 def _shapes(state: dict[str, torch.Tensor]) -> dict[str, torch.Size]:

@@ -1,0 +1,1 @@
+"""Attentions of one's own, found by name: see `reattn.models.mechanism`."""
