@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: setup demo test test-demo test-rest torture bench lint clean
+.PHONY: setup demo demo-all test test-demo test-rest torture bench lint clean
 
 setup: $(READY)
 
@@ -18,6 +18,10 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)
 	$(BIN)/snakemake --cores 2 --config study=demo
 	@echo "Open results/demo/report/report.html or results/demo/report/report.pdf."
+
+demo-all: $(READY)
+	$(BIN)/snakemake --cores 2 --config study=demo-all
+	@echo "Open results/demo-all/report/report.html or results/demo-all/report/report.pdf."
 
 # Two halves at once: what reads the finished demo, and the rest.
 test: $(READY)
@@ -42,4 +46,4 @@ lint: $(READY)
 	$(BIN)/snakemake --lint --config study=demo
 
 clean:
-	rm -rf .venv results/demo
+	rm -rf .venv results/demo results/demo-all

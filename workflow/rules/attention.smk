@@ -48,3 +48,56 @@ rule draw_attention:
         "Drawing the attention of {wildcards.variant}."
     shell:
         "python -m reattn figures {params.study:q} {wildcards.variant} 2> {log:q}"
+
+
+rule measure_attention:
+    input:
+        weights=weights_of,
+        status=variant_files("status.json"),
+        facts=ancient(f"{RESULTS}/data/data.json"),
+        images=ancient(f"{RESULTS}/data/images.npy"),
+        labels=ancient(f"{RESULTS}/data/labels.npy"),
+    output:
+        table=f"{RESULTS}/measure/attention/{{variant}}.csv",
+    log:
+        f"{RESULTS}/logs/measure_attention/{{variant}}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=lambda wildcards, attempt: 3_000 * min(attempt, 3),
+        runtime=120,
+    params:
+        study=STUDY,
+        images=SETTINGS.attention.metric_images,
+    message:
+        "Measuring the attention of {wildcards.variant}."
+    shell:
+        "python -m reattn measure-attention {params.study:q} {wildcards.variant}"
+        " 2> {log:q}"
+
+
+rule draw_attention_metrics:
+    input:
+        table=f"{RESULTS}/measure/attention/{{variant}}.csv",
+        style=source_files("src/reattn/figures/*.py"),
+    output:
+        folder=report(
+            directory(f"{RESULTS}/figures/attention-metrics/{{variant}}"),
+            patterns=["{name}.svg"],
+            caption="../report/attention.rst",
+            category="Attention",
+            subcategory="{variant}",
+            labels={"variant": "{variant}", "figure": "{name}"},
+        ),
+    log:
+        f"{RESULTS}/logs/draw_attention_metrics/{{variant}}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        study=STUDY,
+        texts=lambda wildcards: texts_of(wildcards.variant),
+    message:
+        "Drawing what was measured of the attention of {wildcards.variant}."
+    shell:
+        "python -m reattn draw-attention-metrics {params.study:q} {wildcards.variant}"
+        " 2> {log:q}"

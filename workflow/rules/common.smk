@@ -36,7 +36,7 @@ from reattn.config.freshness import (
 )
 from reattn.config.invocation import require_sound_call
 from reattn.config.occupation import occupy
-from reattn.config.paths import CHARTS, KEPT_FILES, RUN_FILES
+from reattn.config.paths import CHARTS, EVIDENCE, KEPT_FILES, RUN_FILES, TABLES
 from reattn.config.runs import runs_of
 from reattn.costs.requests import limits_from, memory_request, runtime_request
 from reattn.costs.runs import relative_work

@@ -78,6 +78,16 @@ def weights_of(wildcards):
     ]
 
 
+def predictions_there_are(wildcards):
+    """Predictions to compare; a run that was kept without them is not retrained."""
+    paths = {f"{folder_of(run)}/predictions.npz": run for run in RUNS}
+    return [
+        path
+        for path, run in paths.items()
+        if Path(path).exists() or not all(recorded(run)) or why_retrained(run)
+    ]
+
+
 def stale_runs():
     """Runs that other code than today's trained; they are trained again on demand."""
     stale = []

@@ -29,3 +29,40 @@ rule measure_models:
         "Measuring all models of study {params.study}."
     shell:
         "python -m reattn measure {params.study:q} 2> {log:q}"
+
+
+# What two variants get right, image by image: of twins, and of hierarchical pairs.
+rule compare_predictions:
+    input:
+        predictions=predictions_there_are,
+        status=run_files("status.json"),
+    output:
+        table=f"{RESULTS}/measure/agreement.csv",
+    log:
+        f"{RESULTS}/logs/compare_predictions.log",
+    conda:
+        "../../environment.yml"
+    params:
+        study=STUDY,
+        pairs=texts()["models"],
+    message:
+        "Comparing the predictions of study {params.study}."
+    shell:
+        "python -m reattn agreement {params.study:q} 2> {log:q}"
+
+
+# A task of its own, which takes seconds and needs no images.
+rule train_constructed:
+    output:
+        table=f"{RESULTS}/measure/constructed.csv",
+        attention=f"{RESULTS}/measure/constructed-attention.csv",
+    log:
+        f"{RESULTS}/logs/train_constructed.log",
+    conda:
+        "../../environment.yml"
+    params:
+        study=STUDY,
+    message:
+        "Training the constructed task."
+    shell:
+        "python -m reattn constructed {params.study:q} 2> {log:q}"

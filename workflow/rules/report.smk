@@ -3,7 +3,12 @@ rule make_tables:
         metrics=run_files("metrics.json"),
         status=run_files("status.json"),
         measurements=f"{RESULTS}/measure/measurements.csv",
+        attention=expand(f"{RESULTS}/measure/attention/{{v}}.csv", v=VARIANTS),
+        agreement=f"{RESULTS}/measure/agreement.csv",
+        constructed=f"{RESULTS}/measure/constructed.csv",
+        history=run_files("history.csv"),
         published="config/published.yaml",
+        deviations="config/deviations.yaml",
         source=source_files("src/reattn/tables/*.py"),
     output:
         models=report(
@@ -23,6 +28,15 @@ rule make_tables:
             category="Tables",
         ),
         variants=f"{RESULTS}/tables/variants.csv",
+        attention=f"{RESULTS}/tables/attention.csv",
+        audit=report(
+            f"{RESULTS}/tables/audit.csv",
+            caption="../report/audit.rst",
+            category="Tables",
+        ),
+        depth=f"{RESULTS}/tables/depth.csv",
+        projections=f"{RESULTS}/tables/projections.csv",
+        constructed=f"{RESULTS}/tables/constructed.csv",
     log:
         f"{RESULTS}/logs/make_tables.log",
     conda:
@@ -37,9 +51,37 @@ rule make_tables:
         "python -m reattn tables {params.study:q} 2> {log:q}"
 
 
+rule judge_claims:
+    input:
+        tables=[f"{RESULTS}/tables/{n}.csv" for n in EVIDENCE],
+        attention=expand(f"{RESULTS}/measure/attention/{{v}}.csv", v=VARIANTS),
+        metrics=run_files("metrics.json"),
+        claims="config/claims.yaml",
+        published="config/published.yaml",
+        source=source_files("src/reattn/claims/*.py"),
+    output:
+        claims=report(
+            f"{RESULTS}/tables/claims.csv",
+            caption="../report/claims.rst",
+            category="Tables",
+        ),
+        published=f"{RESULTS}/tables/published.csv",
+    log:
+        f"{RESULTS}/logs/judge_claims.log",
+    conda:
+        "../../environment.yml"
+    params:
+        study=STUDY,
+    message:
+        "Judging the claims by study {params.study}."
+    shell:
+        "python -m reattn claims {params.study:q} 2> {log:q}"
+
+
 rule draw_charts:
     input:
         models=f"{RESULTS}/tables/models.csv",
+        constructed=f"{RESULTS}/tables/constructed.csv",
         history=run_files("history.csv"),
         style=source_files("src/reattn/figures/*.py"),
     output:
@@ -67,12 +109,9 @@ rule draw_charts:
 
 rule write_report:
     input:
-        models=f"{RESULTS}/tables/models.csv",
-        runs=f"{RESULTS}/tables/runs.csv",
-        hyperparameters=f"{RESULTS}/tables/hyperparameters.csv",
-        hierarchical=f"{RESULTS}/tables/hierarchical.csv",
-        variants=f"{RESULTS}/tables/variants.csv",
+        tables=[f"{RESULTS}/tables/{name}.csv" for name in TABLES],
         attention=expand(f"{RESULTS}/figures/attention/{{variant}}", variant=VARIANTS),
+        metrics=expand(f"{RESULTS}/figures/attention-metrics/{{v}}", v=VARIANTS),
         charts=expand(f"{RESULTS}/figures/{{chart}}", chart=CHARTS),
         facts=f"{RESULTS}/data/data.json",
         conditions=f"{RESULTS}/measure/measurements.json",

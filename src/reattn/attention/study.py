@@ -40,12 +40,8 @@ def save_attention(study: str, variant_id: str) -> Path:
         DataError: the data is not prepared, or a chosen image is missing.
         ReattnError: a run's status.json is torn or foreign.
     """
-    all_runs = runs_of(study)
-    runs = [run for run in all_runs if run.variant_id == variant_id]
-    if not runs:
-        nearest = suggestion(variant_id, {run.variant_id for run in all_runs})
-        raise ConfigError([f"Study {study} has no variant {variant_id!r}. {nearest}"])
-    usable = [run for run in runs if _status(run) in USABLE]
+    runs = runs_of_variant(study, variant_id)
+    usable = [run for run in runs if run_status(run) in USABLE]
     kept = [run for run in usable if (run.folder / "model.pt").exists()]
     arrays = _attention(kept[0]) if kept else _no_attention(runs, usable)
     path = results_folder(study) / "attention" / f"{variant_id}.npz"
@@ -53,7 +49,26 @@ def save_attention(study: str, variant_id: str) -> Path:
     return path
 
 
-def _status(run: Run) -> str:
+def runs_of_variant(study: str, variant_id: str) -> list[Run]:
+    """The runs of a variant, one a seed.
+
+    Raises:
+        ConfigError: the study has faults, or no such variant.
+    """
+    all_runs = runs_of(study)
+    runs = [run for run in all_runs if run.variant_id == variant_id]
+    if not runs:
+        nearest = suggestion(variant_id, {run.variant_id for run in all_runs})
+        raise ConfigError([f"Study {study} has no variant {variant_id!r}. {nearest}"])
+    return runs
+
+
+def run_status(run: Run) -> str:
+    """How a run ended, or `missing`.
+
+    Raises:
+        ReattnError: its status.json does not say.
+    """
     path = run.folder / "status.json"
     if not path.exists():
         return "missing"
@@ -75,7 +90,7 @@ def _attention(run: Run) -> Arrays:
     settings = run.study.attention
     names, images = load_attention_images(settings.images, dataset, size)
     model = load_weights(run, (size, size), len(dataset.classes))
-    _require_finite(run, model)
+    require_finite(run, model)
     return extract_attention(
         model,
         images=images,
@@ -87,8 +102,12 @@ def _attention(run: Run) -> Arrays:
     )
 
 
-def _require_finite(run: Run, model: nn.Module) -> None:
-    """A softmax over what is not a number would be drawn as if it were something."""
+def require_finite(run: Run, model: nn.Module) -> None:
+    """A softmax over what is not a number would be shown as if it were something.
+
+    Raises:
+        CheckpointError: a weight is not finite.
+    """
     for name, weight in model.state_dict().items():
         if weight.is_floating_point() and not weight.isfinite().all():
             raise CheckpointError(
@@ -114,7 +133,7 @@ def _no_attention(runs: list[Run], usable: list[Run]) -> Arrays:
     if usable:
         reason = f"The weights of {meta['label']} are not kept here."
     else:
-        states = ", ".join(f"seed {run.seed}: {_status(run)}" for run in runs)
+        states = ", ".join(f"seed {run.seed}: {run_status(run)}" for run in runs)
         reason = f"{meta['label']} has no run that ended well ({states})."
     log.warning("%s The file says so; figures and report will.", reason)
     return with_meta({}, {**meta, "kind": "none", "reason": reason})

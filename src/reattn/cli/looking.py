@@ -12,6 +12,8 @@ def register(app: typer.Typer) -> None:
     app.command()(attention)
     app.command()(figures)
     app.command()(charts)
+    app.command()(measure_attention)
+    app.command()(draw_attention_metrics)
 
 
 def attention(study: StudyName, variant: VariantId) -> None:
@@ -48,3 +50,26 @@ def charts(
     from reattn.figures.charts import draw_charts
 
     draw_charts(study, kind)
+
+
+def measure_attention(study: StudyName, variant: VariantId) -> None:
+    """Measure a variant's attention over many test images.
+
+    Takes every run that ended well, with its trained and with its initial weights.
+    Reads its model.pt and results/STUDY/data; writes results/STUDY/measure/
+    attention/VARIANT.csv. Runs without weights keep the rows that stand there.
+    """
+    from reattn.attention.measuring import measure_attention
+
+    measure_attention(study, variant)
+
+
+def draw_attention_metrics(study: StudyName, variant: VariantId) -> None:
+    """Draw what was measured of a variant's attention.
+
+    Reads results/STUDY/measure/attention/VARIANT.csv; writes results/STUDY/figures/
+    attention-metrics/VARIANT/.
+    """
+    from reattn.figures.attention_metrics_study import draw_variant_metrics
+
+    draw_variant_metrics(study, variant)

@@ -9,7 +9,17 @@ import warnings
 import typer
 
 from reattn import processes
-from reattn.cli import benching, data, gpu, looking, model, results, studies, training
+from reattn.cli import (
+    benching,
+    constructed,
+    data,
+    gpu,
+    looking,
+    model,
+    results,
+    studies,
+    training,
+)
 from reattn.errors import ReattnError
 
 FAULT = 2  # exit status when a message says what to mend
@@ -21,7 +31,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (studies, gpu, data, training, model, benching, looking, results):
+for module in (
+    *(studies, gpu, data, training, model, benching, constructed, looking, results),
+):
     module.register(app)
 
 

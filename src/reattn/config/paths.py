@@ -8,7 +8,14 @@ from reattn.errors import ReattnError
 # What a training writes, the status last; weights and predictions are not committed.
 KEPT_FILES = ("metrics.json", "history.csv", "status.json")
 RUN_FILES = ("model.pt", "predictions.npz", *KEPT_FILES)
-CHARTS = ("diagrams", "curves", "comparison")  # figures of all models together
+# Figures of all models together.
+CHARTS = ("diagrams", "curves", "comparison", "constructed")
+# What claims are judged by, and every table of a study.
+EVIDENCE = (
+    *("models", "runs", "hyperparameters", "hierarchical", "variants"),
+    *("attention", "audit", "depth", "projections", "constructed"),
+)
+TABLES = (*EVIDENCE, "claims", "published")
 
 
 def project_root() -> Path:

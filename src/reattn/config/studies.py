@@ -100,7 +100,7 @@ class MeasurementSettings(Settings):
 
 
 class AttentionSettings(Settings):
-    """Which images and query pixels the attention figures show."""
+    """Which images the attention figures show and the attention metrics take."""
 
     images: list[Annotated[int, Field(ge=0, strict=True)] | str] = Field(
         min_length=1,
@@ -109,6 +109,11 @@ class AttentionSettings(Settings):
     )
     queries: list[tuple[Count | Literal[0], Count | Literal[0]]] = Field(
         min_length=1, description="Query pixels of the image: row, column."
+    )
+    metric_images: Count = Field(
+        default=100,
+        description="Test images, the first ones, that attention metrics are means "
+        "over; at most all.",
     )
 
 

@@ -6,19 +6,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from reattn.config.paths import shown
+from reattn.config.paths import TABLES
 from reattn.config.resolution import overrides_of
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
-from reattn.config.yaml_files import read_mapping, read_yaml
-from reattn.errors import ConfigError, ReattnError
+from reattn.config.yaml_files import read_mapping
+from reattn.errors import ReattnError
 from reattn.files import read_json
 from reattn.report.figures import Absent, Figure, read_figures
 from reattn.report.models import Model, Pair
 from reattn.tables.cells import NOT_AVAILABLE, read_table
+from reattn.tables.ledger import read_ledger
 from reattn.tables.published import read_published
 
-TABLES = ("models", "runs", "hyperparameters", "hierarchical", "variants")
+# Groups with a section of their own.
+APART = ("audit", "projections", "depth")
+# Groups whose maps are not shown: there are many, and what counts is measured.
+WITHOUT_MAPS = ("projections", "depth")
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,41 @@ class Context:
         """Models of no other table: those that somebody added."""
         listed = {name for names in self.layout["tables"].values() for name in names}
         listed |= {name for pair in self.pairs for name in (pair.id, pair.ordinary_id)}
-        return [model for name, model in self.models.items() if name not in listed]
+        return [
+            model
+            for name, model in self.models.items()
+            if name not in listed and self.variants[name].group not in APART
+        ]
+
+    def departures_in(self, variant: str) -> list[str]:
+        """Ids of the departures that a twin of a model puts right."""
+        twins = {name for entry in self.deviations for name in entry.get("twins") or ()}
+        found = [
+            row["deviation"]
+            for row in self.tables["audit"]
+            if row["variant"] == variant and row["twin"] in twins
+        ]
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def priced(self) -> list[dict[str, str]]:
+        """Rows of audit.csv with a price."""
+        rows = self.tables["audit"]
+        return [row for row in rows if row["difference"] != NOT_AVAILABLE]
+
+    @cached_property
+    def unpriced(self) -> list[dict[str, str]]:
+        """Rows of audit.csv without one."""
+        return [row for row in self.tables["audit"] if row not in self.priced]
+
+    @cached_property
+    def measured_attention(self) -> list[dict[str, str]]:
+        """Rows of attention.csv over all layers, of models with attention."""
+        return [
+            row
+            for row in self.tables["attention"]
+            if row["layer"] == "all" and row["distance_trained"] != NOT_AVAILABLE
+        ]
 
     @cached_property
     def measured(self) -> list[Model]:
@@ -123,7 +161,11 @@ class Context:
         """Models with attention figures that the layout puts nowhere."""
         placed = {entry["variant"] for entry in self.layout["attention"]}
         drawn = {f.variant for f in self.figures if f.kind in ("query", "average")}
-        return [name for name in self.models if name in drawn - placed]
+        return [
+            name
+            for name in self.models
+            if name in drawn - placed and self.variants[name].group not in WITHOUT_MAPS
+        ]
 
 
 def read_context(
@@ -150,17 +192,10 @@ def read_context(
         figures=figures,
         absent_figures=absent,
         published=read_published(project / "config" / "published.yaml"),
-        deviations=_ledger(project / "config" / "deviations.yaml"),
+        deviations=read_ledger(project / "config" / "deviations.yaml"),
         layout=read_mapping(project / "report" / "layout.yaml"),
         measurement=_conditions(measurement) if measurement.exists() else {},
     )
-
-
-def _ledger(path: Path) -> list[dict[str, Any]]:
-    entries = read_yaml(path)
-    if isinstance(entries, list) and all(isinstance(e, dict) for e in entries):
-        return entries
-    raise ConfigError([f"{shown(path)} should hold a list of departures. Restore it."])
 
 
 def _conditions(path: Path) -> dict[str, Any]:

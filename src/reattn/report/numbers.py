@@ -8,6 +8,7 @@ from reattn.tables.cells import NOT_AVAILABLE
 MINUS = "−"
 CONFIDENCE = f"{100 * statistics.CONFIDENCE:.0f} %"
 Cell = str | int | float | None
+Format = Callable[[Cell], str]
 
 
 def number(value: Cell) -> float | None:
@@ -30,6 +31,16 @@ def percent(value: Cell) -> str:
 def points(value: Cell) -> str:
     """A difference of accuracies, signed."""
     return _shown(value, lambda x: f"{x:+.2f}")
+
+
+def share(value: Cell) -> str:
+    """A part of a whole, in percent with one decimal."""
+    return _shown(value, lambda x: f"{100 * x:.1f} %")
+
+
+def two_decimals(value: Cell) -> str:
+    """A plain number with two decimals."""
+    return _shown(value, lambda x: f"{x:.2f}")
 
 
 def relative(value: Cell) -> str:

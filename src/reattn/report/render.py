@@ -9,7 +9,15 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from reattn.errors import ReattnError
-from reattn.report import numbers, result_tables, setting_tables
+from reattn.report import (
+    attention_tables,
+    audit_tables,
+    claim_tables,
+    numbers,
+    result_tables,
+    setting_tables,
+)
+from reattn.report.answers import Answers
 from reattn.report.context import Context
 from reattn.report.illustrations import Illustrations
 from reattn.report.markdown import Markdown, code, escape, listing, sentence
@@ -25,6 +33,12 @@ TABLES = {
     "runs_table": setting_tables.runs_table,
     "variants_table": setting_tables.variants_table,
     "deviations_table": setting_tables.deviations_table,
+    "claims_table": claim_tables.claims_table,
+    "evidence_table": claim_tables.evidence_table,
+    "published_table": claim_tables.published_table,
+    "audit_table": audit_tables.audit_table,
+    "depth_table": audit_tables.depth_table,
+    "attention_table": attention_tables.attention_table,
 }
 
 
@@ -103,6 +117,7 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "listing": listing,
         "sentence": sentence,
         "say": Sentences(context),
+        "answers": Answers(context),
         "warnings": warnings(context),
         "show": numbers,
     }

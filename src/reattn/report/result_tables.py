@@ -1,13 +1,14 @@
 """The tables of measured results."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from reattn.report import numbers
+from reattn.report.captioned import captioned_table
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape
 from reattn.report.models import Model, Pair, absences
 from reattn.report.numbering import Numbering
-from reattn.report.tables import Column, markdown_table
+from reattn.report.tables import Column
 from reattn.tables.cells import NOT_AVAILABLE
 
 ABSENT = {
@@ -19,18 +20,6 @@ ABSENT = {
     "wall_time_plain_ms_mean": "Wall time of the plain form",
     "wall_time_ms_mean": "Wall time of the shipped form",
 }
-Format = Callable[[numbers.Cell], str]
-
-
-def table_caption(
-    context: Context, numbering: Numbering, identifier: str, text: str
-) -> Markdown:
-    """A caption with the table's number, and what its numbers come from."""
-    name = numbering.table(identifier)
-    kind = "a reduced study" if context.study.reduced else "a study at full size"
-    sources = ", ".join(context.values("data_source")) or context.study.data.source
-    origin = f"Study {context.name}, {kind}; images: {sources}."
-    return Markdown(f"**{name}.** {escape(text)} {escape(origin)}")
 
 
 def accuracy_table(
@@ -51,21 +40,20 @@ def accuracy_table(
         Column("Seeds"),
         Column("Status", "left"),
     ]
-    rows = [_accuracy_row(model) for model in models]
-    caption = table_caption(context, numbering, identifier, text)
-    table = markdown_table(
-        columns, rows, caption=caption, identifier=identifier, kind="models"
+    rows = [_accuracy_row(context, model) for model in models]
+    table = captioned_table(
+        context, numbering, identifier, text, columns, rows, "models"
     )
     shown = [column for column in ABSENT if not column.startswith("wall")]
     notes = absences(models, {column: ABSENT[column] for column in shown})
     return Markdown("\n\n".join(filter(None, [table, notes])))
 
 
-def _accuracy_row(model: Model) -> list[object]:
+def _accuracy_row(context: Context, model: Model) -> list[object]:
     cells = model.cells
     mark = "†" if model.is_inferred else ""
     return [
-        model.label,
+        with_departures(context, model.id, model.label),
         model.accuracy_with_interval,
         model.authors,
         model.published + mark,
@@ -90,9 +78,8 @@ def pairs_table(
         Column("Shipped, ms"),
     ]
     rows = [row for pair in context.pairs for row in _pair_rows(context, pair)]
-    caption = table_caption(context, numbering, identifier, text)
-    table = markdown_table(
-        columns, rows, caption=caption, identifier=identifier, kind="pairs models"
+    table = captioned_table(
+        context, numbering, identifier, text, columns, rows, "pairs models"
     )
     names = [name for pair in context.pairs for name in (pair.ordinary_id, pair.id)]
     models = [context.models[name] for name in names if name in context.models]
@@ -104,10 +91,22 @@ def _pair_rows(context: Context, pair: Pair) -> list[list[object]]:
     ordinary = context.models.get(pair.ordinary_id)
     label = ordinary.label if ordinary else pair.ordinary_id
     return [
-        [label, *_model_cells(ordinary)],
-        [pair.label, *_model_cells(context.models[pair.id])],
+        [
+            with_departures(context, pair.ordinary_id, label),
+            *_model_cells(ordinary),
+        ],
+        [
+            with_departures(context, pair.id, pair.label),
+            *_model_cells(context.models[pair.id]),
+        ],
         [Markdown("*Difference*"), *_difference_cells(pair)],
     ]
+
+
+def with_departures(context: Context, variant: str, label: str) -> Markdown:
+    """A model's label, and the departures that its numbers contain, linked."""
+    links = [f"[{entry}](#priced)" for entry in context.departures_in(variant)]
+    return Markdown(" ".join([escape(label), *links]))
 
 
 def _model_cells(model: Model | None) -> list[object]:
@@ -133,7 +132,7 @@ def _time(model: Model, quantity: str) -> str:
 
 
 def _difference_cells(pair: Pair) -> list[object]:
-    formats: dict[str, Format] = {
+    formats: dict[str, numbers.Format] = {
         "accuracy": numbers.points,
         "accuracy_authors": numbers.points,
         "published": numbers.points,
@@ -144,7 +143,7 @@ def _difference_cells(pair: Pair) -> list[object]:
     return [_difference(pair, *item) for item in formats.items()]
 
 
-def _difference(pair: Pair, quantity: str, shown: Format) -> Markdown:
+def _difference(pair: Pair, quantity: str, shown: numbers.Format) -> Markdown:
     absolute = shown(pair.cells[f"{quantity}_difference"])
     if absolute == NOT_AVAILABLE:
         return Markdown(f"*{NOT_AVAILABLE}*")

@@ -1,13 +1,11 @@
 """The tables of settings, runs and deviations."""
 
-from collections.abc import Sequence
-
 from reattn.report import numbers
+from reattn.report.captioned import captioned_table
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, code, escape
 from reattn.report.numbering import Numbering
-from reattn.report.result_tables import table_caption
-from reattn.report.tables import Column, markdown_table
+from reattn.report.tables import Column
 from reattn.tables.cells import NOT_AVAILABLE
 
 Row = dict[str, str]
@@ -25,21 +23,6 @@ FOLLOWED = {
 }
 
 
-def _table(
-    context: Context,
-    numbering: Numbering,
-    identifier: str,
-    text: str,
-    columns: Sequence[Column],
-    rows: Sequence[Sequence[object]],
-    kind: str = "",
-) -> Markdown:
-    caption = table_caption(context, numbering, identifier, text)
-    return markdown_table(
-        columns, rows, caption=caption, identifier=identifier, kind=kind
-    )
-
-
 def architecture_table(
     context: Context, numbering: Numbering, identifier: str, text: str
 ) -> Markdown:
@@ -55,7 +38,9 @@ def architecture_table(
         ]
         for row in context.tables["hyperparameters"]
     ]
-    return _table(context, numbering, identifier, text, columns, rows, "models")
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "models"
+    )
 
 
 def training_table(
@@ -74,7 +59,9 @@ def training_table(
         Column("Random changes", "left"),
     ]
     rows = [_training_row(row) for row in context.tables["hyperparameters"]]
-    return _table(context, numbering, identifier, text, columns, rows, "models")
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "models"
+    )
 
 
 def _training_row(row: Row) -> list[object]:
@@ -108,7 +95,9 @@ def runs_table(
         Column("Log", "left"),
     ]
     rows = [_run_row(context, row) for row in context.tables["runs"]]
-    return _table(context, numbering, identifier, text, columns, rows, "models")
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "models"
+    )
 
 
 def _run_row(context: Context, row: Row) -> list[object]:
@@ -146,7 +135,9 @@ def variants_table(
         ]
         for row in context.tables["variants"]
     ]
-    return _table(context, numbering, identifier, text, columns, rows, "variants")
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "variants"
+    )
 
 
 def _settings(row: Row) -> Markdown:
@@ -179,7 +170,9 @@ def deviations_table(
         ]
         for entry in context.deviations
     ]
-    return _table(context, numbering, identifier, text, columns, rows, "landscape")
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "landscape"
+    )
 
 
 def _handled(entry: Row) -> Markdown:

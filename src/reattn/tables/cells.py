@@ -90,13 +90,17 @@ def _filled(cell: Any) -> Any:
     return NOT_AVAILABLE if is_missing(cell) else cell
 
 
-def read_table(path: Path) -> list[dict[str, str]]:
+def read_table(path: Path, verb: str = "tables") -> list[dict[str, str]]:
     """Read a CSV file as text; n/a stays n/a.
+
+    Args:
+        path: The file, two folders below that of its study.
+        verb: What makes it, for messages.
 
     Raises:
         ReattnError: the file is missing, torn or foreign.
     """
-    remedy = f"`python -m reattn tables {path.parent.parent.name}` makes it"
+    remedy = f"`python -m reattn {verb} {path.parent.parent.name}` makes it"
     if not path.exists():
         raise ReattnError(f"{path} is missing; {remedy}.")
     try:

@@ -129,12 +129,8 @@ def _add_headline(row: Row, counted: Sequence[RunRecord], why: str) -> None:
 
 def _counted(runs: Sequence[RunRecord]) -> list[RunRecord]:
     """The runs behind the accuracies: those trained here, else imported weights."""
-    trained = [run for run in runs if _has_numbers(run)]
+    trained = [run for run in runs if run.counts]
     return trained or [run for run in runs if run.status == "imported"]
-
-
-def _has_numbers(run: RunRecord) -> bool:
-    return run.status == "ok" or (run.status == "stale" and run.comparable)
 
 
 def _values(runs: Sequence[RunRecord], key: str) -> list[float]:
@@ -149,7 +145,7 @@ def variant_status(runs: Sequence[RunRecord], planned: int) -> tuple[str, str]:
     today's; partial: some have numbers; imported: none was trained here but weights
     were imported; else the worst of its runs.
     """
-    finished = sum(_has_numbers(run) for run in runs)
+    finished = sum(run.counts for run in runs)
     why = "; ".join(
         f"seed {run.seed} {run.status}" + (f" ({run.reason})" if run.reason else "")
         for run in runs

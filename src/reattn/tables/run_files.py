@@ -17,7 +17,7 @@ QUANTITIES = (
     *("images_per_second", "params", "threads", "batch", "micro_batch"),
 )
 _LARGEST = 1e18  # no quantity of a run comes near
-_UNREADABLE = (
+UNREADABLE = (
     *(OSError, ValueError, TypeError, KeyError, EOFError),
     *(zipfile.BadZipFile, zlib.error),
 )
@@ -73,5 +73,5 @@ def _predicted_images(path: Path) -> int | None:
     try:
         with numpy.load(path, allow_pickle=False) as arrays:
             return len(arrays["label"]) or None
-    except _UNREADABLE:
+    except UNREADABLE:
         return None

@@ -39,6 +39,11 @@ class RunRecord:
     metrics: Mapping[str, Any] = field(default_factory=dict)
     test_images: int | None = None
 
+    @property
+    def counts(self) -> bool:
+        """Whether it ended well and its numbers are those of the study."""
+        return self.status == "ok" or (self.status == "stale" and self.comparable)
+
 
 def read_runs(
     study: Study,

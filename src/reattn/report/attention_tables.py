@@ -1,0 +1,48 @@
+"""The table of what was measured of the models' attention."""
+
+from collections.abc import Callable
+
+from reattn.report import numbers
+from reattn.report.captioned import captioned_table
+from reattn.report.context import Context
+from reattn.report.markdown import Markdown
+from reattn.report.numbering import Numbering
+from reattn.report.tables import Column
+from reattn.tables.cells import NOT_AVAILABLE
+
+Row = dict[str, str]
+METRICS: dict[str, tuple[str, Callable[[numbers.Cell], str]]] = {
+    "self_mass": ("On itself", numbers.share),
+    "elsewhere": ("Largest elsewhere", numbers.share),
+    "entropy": ("Entropy, nats", numbers.two_decimals),
+    "distance": ("Distance, pixels", numbers.two_decimals),
+    "concentration": ("At one shift", numbers.share),
+    "asymmetry": ("Asymmetry", numbers.share),
+    "layer_difference": ("Between layers, bits", numbers.two_decimals),
+}
+
+
+def attention_table(
+    context: Context, numbering: Numbering, identifier: str, text: str
+) -> Markdown:
+    """Means over layers and heads, after training and before it."""
+    columns = [
+        Column("Model", "left"),
+        *(Column(words) for words, _ in METRICS.values()),
+    ]
+    rows = [_row(row) for row in context.measured_attention]
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "models"
+    )
+
+
+def _row(row: Row) -> list[object]:
+    return [row["label"], *(_cell(row, metric) for metric in METRICS)]
+
+
+def _cell(row: Row, metric: str) -> str:
+    _, shown = METRICS[metric]
+    trained, initial = row[f"{metric}_trained"], row[f"{metric}_initial"]
+    if NOT_AVAILABLE in (trained, initial):
+        return NOT_AVAILABLE
+    return f"{shown(trained)} ({shown(initial)})"

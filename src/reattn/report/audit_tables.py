@@ -1,0 +1,76 @@
+"""The tables of what the authors' departures cost, and of depth."""
+
+from reattn.report import numbers
+from reattn.report.captioned import captioned_table
+from reattn.report.claim_tables import interval
+from reattn.report.context import Context
+from reattn.report.markdown import Markdown
+from reattn.report.numbering import Numbering
+from reattn.report.tables import Column
+from reattn.tables.cells import NOT_AVAILABLE
+
+Row = dict[str, str]
+
+
+def audit_table(
+    context: Context, numbering: Numbering, identifier: str, text: str
+) -> Markdown:
+    """Accuracy with each departure and with it put right."""
+    columns = [
+        Column("Departure and model", "left"),
+        Column("With it, %"),
+        Column("Put right, %"),
+        Column("Difference"),
+        Column("95 % interval"),
+        Column("Runs"),
+        Column("Interval over", "left"),
+    ]
+    rows = [_audit(row) for row in context.priced]
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "models"
+    )
+
+
+def _audit(row: Row) -> list[object]:
+    return [
+        f"{row['deviation']}: {row['label']}",
+        numbers.percent(row["accuracy_with"]),
+        numbers.percent(row["accuracy_without"]),
+        numbers.points(row["difference"]),
+        interval(row["low"], row["high"], numbers.points),
+        row["n"],
+        row["interval_kind"],
+    ]
+
+
+def depth_table(
+    context: Context, numbering: Numbering, identifier: str, text: str
+) -> Markdown:
+    """Parameters, peak memory of a training step and accuracy by depth."""
+    columns = [
+        Column("Model", "left"),
+        Column("Layers"),
+        Column("Parameters"),
+        Column("Memory of a step, MB"),
+        Column("Images a step"),
+        Column("Accuracy, %"),
+    ]
+    rows = [_depth(row) for row in context.tables["depth"]]
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "models"
+    )
+
+
+def _depth(row: Row) -> list[object]:
+    accuracy = numbers.percent(row["accuracy_mean"])
+    if NOT_AVAILABLE not in (row["accuracy_ci_low"], row["accuracy_ci_high"]):
+        bounds = (row["accuracy_ci_low"], row["accuracy_ci_high"])
+        accuracy += " ({}–{})".format(*map(numbers.percent, bounds))
+    return [
+        row["label"],
+        row["layers"],
+        numbers.count(row["params"]),
+        numbers.count(row["training_memory_mb"]),
+        numbers.count(row["memory_batch"]),
+        accuracy,
+    ]

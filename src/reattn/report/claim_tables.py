@@ -1,0 +1,118 @@
+"""The tables of claims: verdicts, what they rest on, and published numbers."""
+
+from collections.abc import Sequence
+
+from reattn.report import numbers
+from reattn.report.captioned import captioned_table
+from reattn.report.context import Context
+from reattn.report.markdown import Markdown, code, escape
+from reattn.report.numbering import Numbering
+from reattn.report.tables import Column
+from reattn.tables.cells import NOT_AVAILABLE, split_reasons
+
+Row = dict[str, str]
+VERDICTS = (
+    *("supported", "contradicted", "inconclusive"),
+    *("not tested", "true by construction"),
+)
+
+
+def claims_table(
+    context: Context, numbering: Numbering, identifier: str, text: str
+) -> Markdown:
+    """Every claim, what was measured, what it asks for, and the verdict."""
+    columns = [
+        Column("Claim", "left"),
+        Column("Measured", "left"),
+        Column("Asked for", "left"),
+        Column("Verdict", "left"),
+    ]
+    rows = [_claim(row) for row in context.tables["claims"]]
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "claims"
+    )
+
+
+def _claim(row: Row) -> list[object]:
+    statement = f"{escape(row['statement'])} *{escape(row['source'])}*"
+    why = [reason for reason in (_why(row),) if reason]
+    verdict = " ".join([f"**{escape(row['verdict'])}**", *map(escape, why)])
+    return [
+        Markdown(statement),
+        row["measured"],
+        row["threshold"],
+        Markdown(verdict),
+    ]
+
+
+def _why(row: Row) -> str:
+    """Why there is no verdict, or none that is clear."""
+    return split_reasons(row["reason"]).get("measured", "")
+
+
+def evidence_table(
+    context: Context, numbering: Numbering, identifier: str, text: str
+) -> Markdown:
+    """For each claim the cells of tables that its verdict rests on."""
+    columns = [
+        Column("Claim", "left"),
+        Column("Runs"),
+        Column("Scale", "left"),
+        Column("Interval", "left"),
+        Column("Cells", "left"),
+    ]
+    rows = [
+        [
+            code(row["claim"]),
+            row["n"],
+            row["scale"],
+            row["interval_kind"],
+            row["evidence"],
+        ]
+        for row in context.tables["claims"]
+    ]
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "evidence"
+    )
+
+
+def published_table(
+    context: Context, numbering: Numbering, identifier: str, text: str
+) -> Markdown:
+    """Every published accuracy beside the interval in which one run is expected."""
+    columns = [
+        Column("Model", "left"),
+        Column("Published, %"),
+        Column("Measured, %"),
+        Column("Interval for one run"),
+        Column("Runs"),
+        Column("Verdict", "left"),
+    ]
+    rows = [_published(context, row) for row in context.tables["published"]]
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "models"
+    )
+
+
+def _published(context: Context, row: Row) -> list[object]:
+    return [
+        context.label_of(row["variant"]),
+        numbers.percent(row["published"]),
+        numbers.percent(row["measured_mean"]),
+        interval(row["low"], row["high"], numbers.percent),
+        row["n"],
+        row["verdict"],
+    ]
+
+
+def interval(low: str, high: str, shown: numbers.Format) -> str:
+    """`low to high`, or n/a."""
+    if NOT_AVAILABLE in (low, high):
+        return NOT_AVAILABLE
+    return f"{shown(low)} to {shown(high)}"
+
+
+def verdict_counts(rows: Sequence[Row]) -> dict[str, int]:
+    """How many claims have each verdict, in the order of `VERDICTS`."""
+    found = [row["verdict"] for row in rows]
+    return {verdict: found.count(verdict) for verdict in VERDICTS}
