@@ -130,9 +130,7 @@ def _add(
     _add_differences(layers, calls)
 
 
-def _add_asymmetry(
-    layers: Sequence[Layer], recording: Recording, local: bool
-) -> None:
+def _add_asymmetry(layers: Sequence[Layer], recording: Recording, local: bool) -> None:
     for layer, attention in zip(layers, recording, strict=True):
         if local:
             layer.values["asymmetry"] = "defined for attention over the whole map alone"

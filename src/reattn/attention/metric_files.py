@@ -6,6 +6,7 @@ deviation over them in `<metric>_std`. This module needs no torch.
 """
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,22 @@ def read_attention_metrics(path: Path) -> list[MetricRow]:
     whole = all(None not in (*row, *row.values()) for row in rows)
     if set(COLUMNS) - set(reader.fieldnames or ()) or not text.endswith("\n"):
         raise ReattnError(f"{path} has no attention metrics. {remedy}")
-    if not rows or not whole:
+    if not rows or not whole or not all(map(_is_sound, rows)):
         raise ReattnError(f"{path} is torn. {remedy}")
     return rows
+
+
+def _is_sound(row: MetricRow) -> bool:
+    """Whether what should be a number is one, or is n/a."""
+    counts = [row[key] for key in ("seed", "layer", "images")]
+    measured = [row[column] for column in VALUES]
+    head = row["head"] if row["head"] != ALL else "1"
+    if row["head"] != NOT_AVAILABLE and not all(
+        count.isdecimal() for count in (*counts, head)
+    ):
+        return False
+    try:
+        numbers = [float(cell) for cell in measured if cell != NOT_AVAILABLE]
+    except ValueError:
+        return False
+    return all(map(math.isfinite, numbers))

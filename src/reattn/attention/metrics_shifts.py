@@ -55,9 +55,7 @@ def best_shift(shares: Tensor) -> tuple[Tensor, Tensor]:
     return most, torch.stack([row - rows // 2, column - columns // 2], -1)
 
 
-def concentration(
-    attention: Tensor, *, local: bool = False
-) -> tuple[Tensor, Tensor]:
+def concentration(attention: Tensor, *, local: bool = False) -> tuple[Tensor, Tensor]:
     """The share of the attention at the fixed shift that holds most of it.
 
     Args:

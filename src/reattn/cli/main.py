@@ -11,6 +11,7 @@ import typer
 from reattn import processes
 from reattn.cli import (
     benching,
+    claims,
     constructed,
     data,
     gpu,
@@ -32,7 +33,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for module in (
-    *(studies, gpu, data, training, model, benching, constructed, looking, results),
+    *(
+        studies,
+        gpu,
+        data,
+        training,
+        model,
+        benching,
+        constructed,
+        looking,
+        results,
+        claims,
+    ),
 ):
     module.register(app)
 

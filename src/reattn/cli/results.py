@@ -1,4 +1,4 @@
-"""Verbs that gather results: tables, report, retry."""
+"""Verbs that gather results: agreement, tables, report, retry."""
 
 from typing import Annotated
 
@@ -9,9 +9,23 @@ from reattn.cli.arguments import StudyName
 
 def register(app: typer.Typer) -> None:
     """Add the verbs to the command line."""
+    app.command()(agreement)
     app.command()(tables)
     app.command()(report)
     app.command()(retry)
+
+
+def agreement(study: StudyName) -> None:
+    """Compare, image by image, what twins and hierarchical pairs get right.
+
+    Reads results/STUDY/runs/*/*/predictions.npz; writes results/STUDY/measure/
+    agreement.csv. Pairs without predictions keep the rows that stand there.
+    """
+    from reattn.config import load_resolved, results_folder
+    from reattn.tables.agreement import compare_predictions
+
+    settings, variants = load_resolved(study)
+    compare_predictions(settings, variants, results_folder(study))
 
 
 def tables(study: StudyName) -> None:
@@ -54,10 +68,13 @@ def report(
 
 def _refresh(study: str) -> None:
     """Make what a report is made of, as far as that takes seconds."""
+    from reattn.cli.claims import claims
     from reattn.config.paths import CHARTS
     from reattn.figures.charts import draw_charts
 
+    agreement(study)
     tables(study)
+    claims(study)
     for kind in CHARTS:
         draw_charts(study, kind)
 

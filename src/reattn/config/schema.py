@@ -2,6 +2,7 @@
 
 import json
 
+from reattn.config.claims import Claims
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
 
@@ -10,5 +11,9 @@ def schemas() -> dict[str, str]:
     """File name to text of every schema in workflow/schemas."""
     return {
         f"{name}.schema.json": json.dumps(model.model_json_schema(), indent=2) + "\n"
-        for name, model in (("study", Study), ("variant", Variant))
+        for name, model in (
+            ("study", Study),
+            ("variant", Variant),
+            ("claims", Claims),
+        )
     }

@@ -5,82 +5,48 @@ head's attention is most concentrated, a panel a layer.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from reattn.attention.metric_files import (
     ALL,
-    INITIAL,
     METRICS,
     NOT_AVAILABLE,
-    TRAINED,
     metrics_path,
     read_attention_metrics,
 )
+from reattn.figures.attention_metrics_panels import PANELS, draw_key, draw_panel
 from reattn.figures.attention_metrics_shifts import draw_shifts, shifts_height
 from reattn.figures.catalogue import FigureRecord, write_catalogue
 from reattn.figures.headings import LINE, draw_text, small_print
-from reattn.figures.style import (
-    BLUE,
-    GREY,
-    INK,
-    SMALL,
-    WIDTH,
-    inset,
-    new_sheet,
-    styled,
-)
+from reattn.figures.style import WIDTH, inset, new_sheet, styled
 from reattn.figures.svg import save_svg
 from reattn.figures.wording import in_whole
 
 Rows = Sequence[Mapping[str, str]]
 
 KIND, FILE = "attention-metrics", "metrics.svg"
-_PANEL, _HEIGHT, _LEFT = 3.05, 2.7, 0.85
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A metric as a panel.
-
-    Attributes:
-        metric: Its name in the file.
-        title: Its name and unit on the page.
-        factor: From the file's unit to the page's.
-    """
-
-    metric: str
-    title: str
-    factor: float = 1
-
-
-PANELS = (
-    Panel("self_mass", "On itself (%)", 100),
-    Panel("distance", "Distance (pixels)"),
-    Panel("entropy", "Entropy (nats)"),
-    Panel("concentration", "At one shift (%)", 100),
-)
-_STATES = (
-    (INITIAL, "before training", -0.16, {"color": GREY, "linestyle": (0, (2, 1.5))}),
-    (TRAINED, "trained", 0.16, {"color": BLUE, "linestyle": "-"}),
-)
+_PANEL, _HEIGHT, _LEFT = 3.05, 2.7, 0.85  # cm
 _DEFINITIONS = (
-    "A dot is a head, the line the mean of heads{runs}.",
     "On itself: the share of its attention that a query gives to itself. Distance: how "
     "far keys lie from their query, weighted by attention. Entropy: 0 if a query "
     "attends to one key, larger the more keys share its attention. At one shift: the "
-    "share at the one fixed shift, from query to key, that holds most over all queries "
-    "and images; 100 % would be a tap of a convolution.",
-    "Below: where that shift lies.",
+    "share at the one fixed shift from query to key that holds most, over all queries "
+    "and images; 100 % would be a tap of a convolution. The lower panels show that "
+    "shift, the query in the middle. Dotted: attention to all keys alike."
 )
+_LOCAL = "A head is a channel of weights here, and a layer an attention call."
 
 
 def draw_attention_metrics(
-    results: Path, variant_id: str, label: str, *, reduced: str | None = None
+    results: Path,
+    variant_id: str,
+    label: str,
+    *,
+    uniform: Mapping[str, float] | None = None,
+    local: bool = False,
+    reduced: str | None = None,
 ) -> list[dict]:
     """Draw measure/attention/<variant>.csv as SVG, and figures.json about it.
 
@@ -89,6 +55,8 @@ def draw_attention_metrics(
             figures/attention-metrics/<variant>.
         variant_id: The variant.
         label: Its name on the page.
+        uniform: Metrics that attention to all keys alike has, where they are known.
+        local: Whether it is attention over neighbourhoods.
         reduced: How the study falls short of the report, if it does.
 
     Returns:
@@ -106,11 +74,52 @@ def draw_attention_metrics(
         reason = f"{label}: {_why_not(everything)}."
         record = FigureRecord(None, "none", reason, "", variant_id, label)
         return write_catalogue(folder, [record])
-    lines = _lines(rows, results.name)
-    caption = in_whole([f"Attention of {label} by layer.", *lines], reduced)
+    line = _line(rows, results.name)
+    caption = f"Attention of {label} by layer."
+    words = [caption, line, _DEFINITIONS, *([_LOCAL] if local else [])]
+    caption = in_whole(words, reduced)
     alt = f"Four metrics of the attention of {label} against layers, trained and before"
     record = FigureRecord(FILE, KIND, caption, f"{alt}.", variant_id, label)
     with styled():
-        figure = _figure(rows, label, lines, reduced)
+        text = small_print([line], reduced, WIDTH - 0.1)
+        figure = _figure(rows, label, text, uniform or {})
         save_svg(figure, folder / FILE, title=record.alt)
     return write_catalogue(folder, [record])
+
+
+def _why_not(rows: Rows) -> str:
+    """What every row gives as the reason that it has no metric."""
+    metric = METRICS[0]
+    parts = [part.split(": ", 1) for row in rows for part in row["reason"].split(" | ")]
+    found = [why for names, why in parts if metric in names.split(", ")]
+    return "; ".join(dict.fromkeys(found))
+
+
+def _line(rows: Rows, study: str) -> str:
+    seeds = sorted({int(row["seed"]) for row in rows})
+    runs, plural = (" and runs", "seeds") if len(seeds) > 1 else ("", "seed")
+    images = max(int(row["images"]) for row in rows)
+    return (
+        f"A dot is a head, averaged over {images} test images; the line is the mean of "
+        f"heads{runs}. Study {study}, {plural} {', '.join(map(str, seeds))}."
+    )
+
+
+def _figure(
+    rows: Rows,
+    label: str,
+    text: list[tuple[str, str]],
+    uniform: Mapping[str, float],
+) -> Figure:
+    top = 1.75 + LINE * len(text)
+    heads = [row for row in rows if row["head"] != ALL]
+    shifts = top + _HEIGHT + 0.95
+    figure, sheet = new_sheet(shifts + shifts_height(heads))
+    end = draw_text(sheet, f"{label}: attention by layer", text, 0.05, 0.1)
+    draw_key(sheet, end + 0.45, bool(uniform))
+    for number, shown in enumerate(PANELS):
+        left = _LEFT + number * (WIDTH - 0.05) / len(PANELS)
+        panel = inset(figure, left, top, _PANEL, _HEIGHT)
+        draw_panel(panel, rows, shown, uniform.get(shown.metric))
+    draw_shifts(figure, sheet, heads, shifts)
+    return figure

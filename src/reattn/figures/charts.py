@@ -8,6 +8,7 @@ import pandas as pd
 from reattn.config import Study, Variant, load_resolved, results_folder
 from reattn.errors import ReattnError
 from reattn.figures.comparison import draw_comparison
+from reattn.figures.constructed import draw_constructed
 from reattn.figures.curves import draw_curves
 from reattn.figures.diagrams import draw_diagrams
 
@@ -19,7 +20,7 @@ _HISTORY = (
 
 
 def draw_charts(study: str, kind: str) -> None:
-    """Draw the diagrams, curves or comparison of a study.
+    """Draw the diagrams, curves, comparison or constructed task of a study.
 
     Raises:
         ConfigError: there is no such study.
@@ -75,6 +76,12 @@ def _comparison(
     draw_comparison(models, folder, settings.reduced)
 
 
+def _constructed(
+    study: str, settings: Study, variants: Mapping[str, Variant], folder: Path
+) -> None:
+    draw_constructed(results_folder(study))
+
+
 def _read_table(path: Path, needed: Sequence[str], remedy: str) -> pd.DataFrame:
     """A table that has these columns; variants and labels are read as text.
 
@@ -98,4 +105,5 @@ CHARTS: dict[str, Chart] = {
     "diagrams": _diagrams,
     "curves": _curves,
     "comparison": _comparison,
+    "constructed": _constructed,
 }

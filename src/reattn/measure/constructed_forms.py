@@ -2,10 +2,10 @@
 
 # As in ProjectionsSettings.scores: those that are symmetric, then the others.
 LABELS = {
-    "dot": "Features themselves, dot product",
-    "cosine": "Features themselves, cosine",
-    "tied": "One map for queries and keys",
-    "shared": "One map for queries, keys and values",
+    "dot": "Features, by dot product",
+    "cosine": "Features, by cosine",
+    "tied": "One map for query and key",
+    "shared": "One map, for values too",
     "no-key": "Queries with features",
     "no-query": "Features with keys",
     "separate": "Queries with keys",

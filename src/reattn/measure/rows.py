@@ -14,6 +14,7 @@ from reattn.measure.flops import (
     count_unused_parameters,
 )
 from reattn.measure.timing import measure_wall_time, throughput
+from reattn.measure.training_memory import measure_step
 from reattn.models.build import build_model
 from reattn.models.forms import set_form
 from reattn.training.steps import is_out_of_memory
@@ -35,20 +36,33 @@ COLUMNS = (
     "throughput_plain_img_s",
     "throughput_n",
     "throughput_plain_n",
+    "training_memory_mb",
+    "memory_batch",
     "reason",
 )
 Row = dict[str, Any]
 
 
-def measure_variant(name: str, variant: Variant, conditions: Conditions) -> Row:
+def measure_variant(
+    name: str, variant: Variant, conditions: Conditions, step_batch: int | None = None
+) -> Row:
     """One row of measurements.csv, by column.
 
     A variant that cannot be built or run keeps what was measured before it failed;
     the other columns are missing and `reason` tells why.
+
+    Args:
+        name: The variant's id.
+        variant: The variant.
+        conditions: Of all measurements.
+        step_batch: Images of a training step whose memory is measured; None: it is not.
     """
     row: Row = {"variant": name}
     try:
         _measure_into(row, variant, conditions)
+        if step_batch:
+            step = measure_step(variant, step_batch, conditions)
+            row |= {"training_memory_mb": step.megabytes, "memory_batch": step.batch}
     except Exception as fault:  # one variant's fault must not cost the others' rows
         row["reason"] = _one_line(fault)
     return row

@@ -21,6 +21,7 @@ def measure_study(
     threads: int = 1,
     precision: str = "fp32",
     repetitions: Repetitions | None = None,
+    step_batches: Mapping[str, int] | None = None,
     progress: Progress = print,
 ) -> None:
     """Measure every variant and write measurements.csv and measurements.json.
@@ -38,6 +39,7 @@ def measure_study(
         threads: CPU threads.
         precision: "fp32", "tf32" or "bf16".
         repetitions: How often to time; None: the report's own numbers.
+        step_batches: Images of a training step whose memory is measured, by variant.
         progress: Is called with a line for every variant.
     """
     conditions = Conditions(
@@ -48,10 +50,12 @@ def measure_study(
         precision=precision,
         repetitions=repetitions or Repetitions(),
     )
+    batches = step_batches or {}
     rows = []
     with conditions_hold(conditions):
         for place, (name, variant) in enumerate(variants.items(), start=1):
-            rows.append(measure_variant(name, variant, conditions))
+            batch = batches.get(name)
+            rows.append(measure_variant(name, variant, conditions, batch))
             progress(f"{place}/{len(variants)} {summary(rows[-1])}")
     write_rows(Path(destination) / "measurements.csv", rows, COLUMNS)
     write_json(Path(destination) / "measurements.json", conditions.describe())

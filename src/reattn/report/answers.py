@@ -30,7 +30,7 @@ class Answers:
         for row in self._context.tables["claims"]:
             if row["verdict"] == "not tested":
                 reasons = split_reasons(row["reason"])
-                why = reasons.get("measured") or next(iter(reasons.values()), "")
+                why = reasons.get("verdict") or next(iter(reasons.values()), "")
                 found.setdefault(why, []).append(f"`{row['claim']}`")
         return [
             Markdown(f"{sentence(why)} {listing(map(Markdown, names))}.")

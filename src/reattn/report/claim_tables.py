@@ -47,7 +47,7 @@ def _claim(row: Row) -> list[object]:
 
 def _why(row: Row) -> str:
     """Why there is no verdict, or none that is clear."""
-    return split_reasons(row["reason"]).get("measured", "")
+    return split_reasons(row["reason"]).get("verdict", "")
 
 
 def evidence_table(

@@ -14,6 +14,7 @@ from reattn.report import (
     audit_tables,
     claim_tables,
     numbers,
+    projection_tables,
     result_tables,
     setting_tables,
 )
@@ -22,6 +23,7 @@ from reattn.report.context import Context
 from reattn.report.illustrations import Illustrations
 from reattn.report.markdown import Markdown, code, escape, listing, sentence
 from reattn.report.numbering import Numbering
+from reattn.report.projection_answers import ProjectionAnswers
 from reattn.report.repairs import warnings
 from reattn.report.sentences import Sentences
 
@@ -39,6 +41,9 @@ TABLES = {
     "audit_table": audit_tables.audit_table,
     "depth_table": audit_tables.depth_table,
     "attention_table": attention_tables.attention_table,
+    "constructed_table": projection_tables.constructed_table,
+    "projections_table": projection_tables.projections_table,
+    "projections_attention_table": projection_tables.projections_attention_table,
 }
 
 
@@ -118,6 +123,7 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "sentence": sentence,
         "say": Sentences(context),
         "answers": Answers(context),
+        "projection_answers": ProjectionAnswers(context),
         "warnings": warnings(context),
         "show": numbers,
     }

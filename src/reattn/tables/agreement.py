@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
+from reattn.errors import ReattnError
 from reattn.tables.cells import Row, read_table, write_table
 from reattn.tables.run_files import UNREADABLE
 
@@ -32,7 +33,7 @@ def compare_predictions(
         results: Its folder.
     """
     path = results / "measure" / "agreement.csv"
-    kept = known_agreement(path) if path.exists() else {}
+    kept = _kept(path)
     rows = []
     for variant, other in _pairs(variants):
         for seed in study.seeds:
@@ -50,7 +51,19 @@ def known_agreement(path: Path) -> dict[Key, dict[str, str]]:
         ReattnError: the file is missing, torn or foreign.
     """
     rows = read_table(path, "agreement")
+    if rows and not set(COLUMNS) <= rows[0].keys():
+        study = path.parent.parent.name
+        remedy = f"`python -m reattn agreement {study}` makes it"
+        raise ReattnError(f"{path} is no table of agreement; {remedy}.")
     return {(row["variant"], row["other"], row["seed"]): row for row in rows}
+
+
+def _kept(path: Path) -> dict[Key, dict[str, str]]:
+    """What is known already; nothing of a file that cannot be read."""
+    try:
+        return known_agreement(path)
+    except ReattnError:
+        return {}
 
 
 def _pairs(variants: Mapping[str, Variant]) -> Iterator[tuple[str, str]]:

@@ -1,28 +1,25 @@
 """tables/audit.csv: what the authors' departures cost, twin by twin."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from reattn.config.loading import load_variants
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
-from reattn.tables.agreement import COUNTS, known_agreement
+from reattn.errors import ConfigError
+from reattn.tables.agreement import COUNTS, Key, known_agreement
+from reattn.tables.audit_cells import COLUMNS, TESTS, put_difference
 from reattn.tables.cells import NOT_AVAILABLE, Row
-from reattn.tables.differences import Difference, difference, mcnemar
-from reattn.tables.evaluations import EVALUATIONS
-from reattn.tables.evaluations import accuracies as evaluated
+from reattn.tables.differences import difference, in_common, mcnemar
+from reattn.tables.evaluations import EVALUATIONS, evaluation_rows
 from reattn.tables.pairing import accuracies, images_behind, is_paired
 from reattn.tables.runs import RunRecord
-from reattn.tables.statistics import mean
 
-TESTS = ("only_with_right", "only_without_right", "mcnemar_p")
-COLUMNS = (
-    *("deviation", "title", "variant", "label", "twin", "twin_label", "n"),
-    *("accuracy_with", "accuracy_without", "difference", "low", "high"),
-    *("interval_kind", *TESTS, "status", "reason"),
-)
-SAME_RUN = "the same run, evaluated otherwise"
+__all__ = ["COLUMNS", "audit_rows"]
+
+SEVERAL_SEEDS = "several seeds: the interval over seeds counts"
+Agreement = Mapping[Key, Mapping[str, str]]
 
 
 def audit_rows(
@@ -35,7 +32,7 @@ def audit_rows(
     """One row a departure and model, also of twins that the study does not have.
 
     Differences are the twin's accuracy minus that of the model as the authors wrote
-    it. D3 and D4 compare evaluations of the same runs.
+    it, in points. D3 and D4 compare evaluations of the same runs.
 
     Args:
         study: The study.
@@ -43,25 +40,36 @@ def audit_rows(
         runs: All runs.
         results: The study's folder.
         ledger: The content of config/deviations.yaml.
+
+    Raises:
+        ConfigError: the ledger names a twin that is none.
+        ReattnError: measure/agreement.csv is torn or foreign.
     """
     path = results / "measure" / "agreement.csv"
     agreement = known_agreement(path) if path.exists() else {}
+    known = {**load_variants(), **variants}
     rows = []
     for entry in ledger:
         for twin in entry.get("twins") or ():
-            row = _described(entry, twin, variants)
-            _add_twin(row, study, runs, agreement)
+            row = _described(entry, twin, known)
+            _price(row, study, runs, agreement)
             rows.append(row)
         if entry["id"] in EVALUATIONS:
-            rows += _evaluation_rows(entry, variants, runs, results)
+            rows += evaluation_rows(entry, variants, runs, results)
     return rows
 
 
 def _described(
-    entry: Mapping[str, Any], twin: str, variants: Mapping[str, Variant]
+    entry: Mapping[str, Any], twin: str, known: Mapping[str, Variant]
 ) -> Row:
-    known = {**load_variants(), **variants}
-    other = known[twin].compared_with
+    other = known[twin].compared_with if twin in known else None
+    if other not in known:
+        raise ConfigError(
+            [
+                f"config/deviations.yaml: {entry['id']} names {twin!r}, which is no "
+                "twin. Name a variant of config/variants that has `compared_with`."
+            ]
+        )
     row = Row(deviation=entry["id"], title=entry["title"], variant=other)
     row.put("label", known[other].label, "")
     row.put("twin", twin, "")
@@ -69,81 +77,50 @@ def _described(
     return row
 
 
-def _add_twin(
-    row: Row, study: Study, runs: Sequence[RunRecord], agreement: Mapping
+def _price(
+    row: Row, study: Study, runs: Sequence[RunRecord], agreement: Agreement
 ) -> None:
-    other, twin = row["variant"], row["twin"]
-    own = {name: [r for r in runs if r.variant == name] for name in (other, twin)}
-    absent = [name for name, found in own.items() if not found]
-    why = f"not in this study: {', '.join(absent)}" if absent else ""
-    for name, found in own.items():
-        if found and not accuracies(found):
-            states = ", ".join(dict.fromkeys(run.status for run in found))
-            why = why or f"no run of {name} has an accuracy ({states})"
-    first, second = accuracies(own[other]), accuracies(own[twin])
-    paired = is_paired(own[other], own[twin])
-    images = images_behind([*own[other], *own[twin]])
+    names = (row["variant"], row["twin"])
+    with_it, without = ([r for r in runs if r.variant == name] for name in names)
+    first, second = accuracies(with_it), accuracies(without)
+    paired = is_paired(with_it, without)
+    if paired:
+        first, second = in_common(first, second)
+    images = images_behind([*with_it, *without])
     found = difference(first, second, paired=paired, test_images=images)
-    _put(row, first, second, found, why)
+    why = "" if found else _why_not(dict(zip(names, (with_it, without), strict=True)))
+    put_difference(row, first, second, found, why)
     _add_test(row, study, agreement, why)
 
 
-def _put(
-    row: Row,
-    first: Mapping[int, float],
-    second: Mapping[int, float],
-    found: Difference | None,
-    why: str,
-) -> None:
-    """Fill in both accuracies and their difference."""
-    why = why or "the two have no seed in common"
-    row.put("n", min(found.first_count, found.second_count) if found else 0, "")
-    row.put("accuracy_with", mean([*first.values()]) if first else None, why)
-    row.put("accuracy_without", mean([*second.values()]) if second else None, why)
-    row.put("difference", found.value if found else None, why)
-    no_interval = why if found is None else found.kind
-    row.put("low", found.low if found else None, no_interval)
-    row.put("high", found.high if found else None, no_interval)
-    row.put("interval_kind", found.kind if found else None, why)
-    row.put("status", "measured" if found else "not tested", "")
+def _why_not(runs: Mapping[str, Sequence[RunRecord]]) -> str:
+    """Why two variants have no difference."""
+    if absent := [name for name, own in runs.items() if not own]:
+        return f"not in this study: {', '.join(absent)}"
+    bare = [
+        f"{name} ({', '.join(dict.fromkeys(run.status for run in own))})"
+        for name, own in runs.items()
+        if not accuracies(own)
+    ]
+    return f"no run has an accuracy: {', '.join(bare)}"
 
 
-def _add_test(row: Row, study: Study, agreement: Mapping, why: str) -> None:
+def _add_test(row: Row, study: Study, agreement: Agreement, why: str) -> None:
     """McNemar's test of one run each; several seeds have an interval over seeds."""
-    if len(study.seeds) > 1:
-        why = why or "several seeds: the interval over seeds counts"
     counts = None
+    if not why and len(study.seeds) > 1:
+        why = SEVERAL_SEEDS
     if not why:
         key = (row["twin"], row["variant"], str(study.seeds[0]))
-        cells = agreement.get(key, {})
-        counts = [cells.get(name, NOT_AVAILABLE) for name in COUNTS[1:3]]
-        if NOT_AVAILABLE in counts:
-            counts, why = None, cells.get("reason") or "not compared image by image"
-    only_twin, only_other = map(int, counts) if counts else (None, None)
-    row.put("only_with_right", only_other, why)
-    row.put("only_without_right", only_twin, why)
-    row.put("mcnemar_p", mcnemar(only_other, only_twin) if counts else None, why)
+        counts, why = _counts(agreement.get(key, {}))
+    p_value = mcnemar(*counts) if counts else None
+    for column, value in zip(TESTS, [*(counts or (None, None)), p_value], strict=True):
+        row.put(column, value, why)
 
 
-def _evaluation_rows(
-    entry: Mapping[str, Any],
-    variants: Mapping[str, Variant],
-    runs: Sequence[RunRecord],
-    results: Path,
-) -> Iterator[Row]:
-    """A row for every model as the authors wrote it."""
-    for name, variant in variants.items():
-        if variant.compared_with:
-            continue
-        own = [run for run in runs if run.variant == name]
-        first, second = evaluated(entry["id"], own, results)
-        row = Row(deviation=entry["id"], title=entry["title"], variant=name)
-        row.put("label", variant.label, "")
-        for column in ("twin", "twin_label"):
-            row.put(column, None, SAME_RUN)
-        found = difference(first, second, paired=True)
-        states = ", ".join(dict.fromkeys(run.status for run in own))
-        _put(row, first, second, found, "" if found else f"no evaluation ({states})")
-        for column in TESTS:
-            row.put(column, None, SAME_RUN)
-        yield row
+def _counts(cells: Mapping[str, str]) -> tuple[tuple[int, int] | None, str]:
+    """Images that the model alone, and its twin alone, gets right; or why not."""
+    _, only_twin, only_model, _ = (cells.get(name, NOT_AVAILABLE) for name in COUNTS)
+    if NOT_AVAILABLE in (only_twin, only_model):
+        return None, cells.get("reason") or "not compared image by image"
+    return (int(only_model), int(only_twin)), ""

@@ -30,7 +30,11 @@ class Row:
         self._cells[column] = NOT_AVAILABLE if missing else _tidy(value)
         self._reasons.pop(column, None)
         if missing:
-            self._reasons[column] = " ".join(str(reason).replace("|", "/").split())
+            self._reasons[column] = _one_line(reason)
+
+    def note(self, column: str, text: str) -> None:
+        """Say something of a cell that has a value, beside the reasons."""
+        self._reasons[column] = _one_line(text)
 
     def __getitem__(self, column: str) -> Any:
         return self._cells[column]
@@ -47,6 +51,10 @@ class Row:
     def as_dict(self) -> dict[str, Any]:
         """All cells, and the reasons of those without a value in `reason`."""
         return {**self._cells, "reason": join_reasons(self._reasons)}
+
+
+def _one_line(reason: object) -> str:
+    return " ".join(str(reason).replace("|", "/").split())
 
 
 def is_missing(value: Any) -> bool:

@@ -5,11 +5,22 @@ from pathlib import Path
 
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
+from reattn.tables.attention import COLUMNS as ATTENTION
+from reattn.tables.attention import attention_rows
+from reattn.tables.audit import COLUMNS as AUDIT
+from reattn.tables.audit import audit_rows
 from reattn.tables.cells import Row, write_table
+from reattn.tables.constructed import COLUMNS as CONSTRUCTED
+from reattn.tables.constructed import constructed_rows
+from reattn.tables.depth import COLUMNS as DEPTH
+from reattn.tables.depth import depth_rows
 from reattn.tables.hierarchical import COLUMNS as HIERARCHICAL
 from reattn.tables.hierarchical import hierarchical_rows
+from reattn.tables.ledger import read_ledger
 from reattn.tables.models import COLUMNS as MODELS
 from reattn.tables.models import model_rows
+from reattn.tables.projections import COLUMNS as PROJECTIONS
+from reattn.tables.projections import projection_rows
 from reattn.tables.published import published_accuracies, read_published
 from reattn.tables.runs import RunRecord, read_runs
 from reattn.tables.settings import (
@@ -38,10 +49,11 @@ def make_tables(
     variants: Mapping[str, Variant],
     results: Path,
     published: Path | None = None,
+    deviations: Path | None = None,
     *,
     check_code: bool = True,
 ) -> None:
-    """Write models, runs, hyperparameters, hierarchical and variants as CSV.
+    """Write every table of `reattn.config.paths.EVIDENCE` as CSV.
 
     A run that is missing, failed or diverged is a row with n/a and its reason;
     it never stops the tables.
@@ -51,15 +63,17 @@ def make_tables(
         variants: Its variants by id, its overrides applied, in table order.
         results: The study's folder; tables go to `results/tables`.
         published: The published numbers; None: config/published.yaml.
+        deviations: The ledger of departures; None: config/deviations.yaml.
         check_code: Whether runs that other code than today's trained are stale.
 
     Raises:
-        ReattnError: the file of published numbers is missing or broken.
+        ReattnError: a file of config or of measurements is missing or broken.
     """
     accuracies = published_accuracies(read_published(published))
     runs = read_runs(study, variants, results, check_code=check_code)
     models = model_rows(study, variants, runs, results, accuracies)
     pairs = hierarchical_rows(variants, models)
+    ledger = read_ledger(deviations)
     settings = hyperparameter_rows(study, variants, runs)
     tables = {
         "models": (models, MODELS),
@@ -67,6 +81,14 @@ def make_tables(
         "hyperparameters": (settings, HYPERPARAMETERS),
         "hierarchical": (pairs, HIERARCHICAL),
         "variants": (variant_rows(study, variants), VARIANTS),
+        "attention": (attention_rows(variants, results), ATTENTION),
+        "audit": (audit_rows(study, variants, runs, results, ledger), AUDIT),
+        "depth": (depth_rows(variants, models), DEPTH),
+        "projections": (
+            projection_rows(study, variants, runs, models, results),
+            PROJECTIONS,
+        ),
+        "constructed": (constructed_rows(results), CONSTRUCTED),
     }
     for name, (rows, columns) in tables.items():
         _write(results / "tables" / f"{name}.csv", rows, columns)

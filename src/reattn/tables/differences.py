@@ -16,6 +16,7 @@ PAIRED = "paired t over seeds"
 WELCH = "Welch's t over seeds"
 OVER_IMAGES = "Newcombe's, of two proportions over test images"
 NO_INTERVAL = "one run each, no interval"
+ONE_ALONE = "one run on one side, no interval"
 PREDICTION = "prediction interval for one run"
 SIGNIFICANCE = 1 - CONFIDENCE
 _LARGEST_EFFECT = 100.0  # in standard deviations
@@ -65,15 +66,21 @@ def difference(
         The difference, or None where a side has no run.
     """
     if paired:
-        common = sorted(set(first) & set(second))
-        first = {seed: first[seed] for seed in common}
-        second = {seed: second[seed] for seed in common}
+        first, second = in_common(first, second)
     if not first or not second:
         return None
     before, after = list(first.values()), list(second.values())
     if min(len(before), len(after)) > 1:
         return _over_seeds(before, after, PAIRED if paired else WELCH)
     return _over_images(before, after, test_images)
+
+
+def in_common(
+    first: Mapping[int, float], second: Mapping[int, float]
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Both sides, of the seeds that both have."""
+    seeds = sorted(set(first) & set(second))
+    return {seed: first[seed] for seed in seeds}, {seed: second[seed] for seed in seeds}
 
 
 def _over_seeds(
@@ -102,9 +109,15 @@ def _constant(before: Sequence[float], after: Sequence[float], kind: str) -> boo
 def _over_images(
     before: Sequence[float], after: Sequence[float], images: int | None
 ) -> Difference:
+    """Newcombe's interval from the two of Wilson; images count as independent.
+
+    Source: Newcombe (1998), Statistics in Medicine 17, 873-890, method 10.
+    """
     value = mean(after) - mean(before)
     counts = (len(before), len(after))
-    if not images or counts != (1, 1):
+    if counts != (1, 1):
+        return Difference(value, None, None, *counts, ONE_ALONE)
+    if not images:
         return Difference(value, None, None, *counts, NO_INTERVAL)
     first, second = (accuracy_interval(side, images) for side in (before, after))
     low = value - math.hypot(after[0] - second.low, first.high - before[0])

@@ -28,7 +28,11 @@ MEASURED_BESIDES = (
     "wall_time_plain_ms_median",
     "wall_time_plain_ms_q1",
     "wall_time_plain_ms_q3",
+    "training_memory_mb",
+    "memory_batch",
 )
+OF_STEPS = ("training_memory_mb", "memory_batch")
+DEPTH_ALONE = "measured for models that differ in depth alone"
 COLUMNS = (
     *("variant", "label", "group", "family", "heads", "hierarchical", "n_seeds"),
     *("accuracy_mean", "accuracy_std", "accuracy_ci_low", "accuracy_ci_high"),
@@ -169,7 +173,8 @@ def _add_measurements(
         "the table of measurements has no number there" if measured else unmeasured
     )
     for column in (*MEASURED, *MEASURED_BESIDES):
-        row.put(column, _number(measured.get(column)), why)
+        reason = DEPTH_ALONE if measured and column in OF_STEPS else why
+        row.put(column, _number(measured.get(column)), reason)
     trained = next((r.metrics["params"] for r in runs if r.metrics.get("params")), None)
     params = _number(measured.get("params")) or trained
     row.put("params", int(params) if params else None, why)

@@ -26,13 +26,13 @@ def is_paired(first: Sequence[RunRecord], second: Sequence[RunRecord]) -> bool:
     """Whether every seed's two runs started alike and saw the same images.
 
     They did where the digests of their initial weights are known and equal, and all
-    settings but those of the model.
+    settings but those of the model. Runs without an accuracy that counts do not matter.
     """
     both = [
         (one, other)
         for one in first
         for other in second
-        if one.seed == other.seed and one.metrics and other.metrics
+        if one.seed == other.seed and accuracies([one]) and accuracies([other])
     ]
     return bool(both) and all(_alike(one, other) for one, other in both)
 

@@ -1,0 +1,79 @@
+"""Why queries, keys and values have maps of their own: sentences from the tables."""
+
+from collections.abc import Sequence
+
+from reattn.report import numbers
+from reattn.report.context import Context
+from reattn.report.markdown import Markdown, escape, listing
+from reattn.tables.cells import NOT_AVAILABLE
+
+Row = dict[str, str]
+
+
+class ProjectionAnswers:
+    """Says what the constructed task and the models without some maps show."""
+
+    def __init__(self, context: Context):
+        rows = context.tables["constructed"]
+        self._trained = [r for r in rows if r["accuracy_mean"] != NOT_AVAILABLE]
+        self._models = context.tables["projections"]
+
+    def constructed(self) -> Markdown:
+        """Symmetric scores beside the others."""
+        symmetric = [row for row in self._trained if row["symmetric"] == "yes"]
+        others = [row for row in self._trained if row["symmetric"] == "no"]
+        if not (symmetric and others):
+            return Markdown("The constructed task has not been trained in this study.")
+        return Markdown(
+            f"Where scores are symmetric ({_labels(symmetric)}) {_best(symmetric)} of "
+            f"the answers are right at best; where they are not ({_labels(others)}), "
+            f"at least {_worst(others)} are."
+        )
+
+    def itself(self) -> Markdown:
+        """How often a token matches itself best, before training."""
+        found = [
+            f"{escape(row['label'])} {numbers.share(row['self_largest_initial_mean'])}"
+            for row in self._trained
+        ]
+        if not found:
+            return Markdown("")
+        return Markdown(
+            "Before training, the largest weight of a token is on itself in so many "
+            f"cases: {', '.join(found)}."
+        )
+
+    def models(self) -> list[Markdown]:
+        """What leaving maps out does to accuracy on the study's images."""
+        compared = [row for row in self._models if row["difference"] != NOT_AVAILABLE]
+        bounded = [row for row in compared if row["difference_low"] != NOT_AVAILABLE]
+        lower = [row for row in bounded if float(row["difference_high"]) < 0]
+        higher = [row for row in bounded if float(row["difference_low"]) > 0]
+        unclear = [row for row in bounded if row not in (*lower, *higher)]
+        groups = (
+            (lower, "Less accurate than with all maps, the whole interval below zero"),
+            (higher, "More accurate than with all maps, the whole interval above zero"),
+            (unclear, "Not told apart from all maps by these runs"),
+        )
+        return [
+            Markdown(f"{words}: {listing(map(_difference, rows))}.")
+            for rows, words in groups
+            if rows
+        ]
+
+
+def _difference(row: Row) -> Markdown:
+    gap = numbers.points(row["difference"])
+    return Markdown(f"*{escape(row['label'])}* ({escape(gap)} points)")
+
+
+def _labels(rows: Sequence[Row]) -> str:
+    return ", ".join(escape(row["label"]) for row in rows)
+
+
+def _best(rows: Sequence[Row]) -> str:
+    return numbers.share(max(float(row["accuracy_max"]) for row in rows))
+
+
+def _worst(rows: Sequence[Row]) -> str:
+    return numbers.share(min(float(row["accuracy_min"]) for row in rows))

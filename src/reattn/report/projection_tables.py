@@ -1,0 +1,113 @@
+"""The tables of queries, keys and values: the constructed task, and the models."""
+
+from reattn.report import numbers
+from reattn.report.attention_tables import METRICS
+from reattn.report.captioned import captioned_table
+from reattn.report.claim_tables import interval
+from reattn.report.context import Context
+from reattn.report.markdown import Markdown
+from reattn.report.numbering import Numbering
+from reattn.report.tables import Column
+from reattn.tables.cells import NOT_AVAILABLE
+
+Row = dict[str, str]
+SHOWN = ("self_mass", "elsewhere", "entropy", "distance", "asymmetry")
+
+
+def constructed_table(
+    context: Context, numbering: Numbering, identifier: str, text: str
+) -> Markdown:
+    """What each form of scores reaches in the constructed task."""
+    columns = [
+        Column("Scores", "left"),
+        Column("Symmetric", "left"),
+        Column("Right answers"),
+        Column("At most"),
+        Column("Largest on itself, before"),
+        Column("after training"),
+        Column("Seeds"),
+    ]
+    rows = [
+        [
+            row["label"],
+            row["symmetric"],
+            _range(row, "accuracy"),
+            numbers.share(row["accuracy_bound"]),
+            _range(row, "self_largest_initial"),
+            _range(row, "self_largest_trained"),
+            row["n_seeds"],
+        ]
+        for row in context.tables["constructed"]
+    ]
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "models"
+    )
+
+
+def _range(row: Row, name: str) -> str:
+    """The mean over seeds, and the extremes where they differ."""
+    parts = [row[f"{name}_{part}"] for part in ("mean", "min", "max")]
+    if NOT_AVAILABLE in parts:
+        return NOT_AVAILABLE
+    shown = [numbers.share(part) for part in parts]
+    if shown[1] == shown[2]:
+        return shown[0]
+    low, high = (part.removesuffix(" %") for part in shown[1:])
+    return f"{shown[0]} ({low}–{high})"
+
+
+def projections_table(
+    context: Context, numbering: Numbering, identifier: str, text: str
+) -> Markdown:
+    """Which maps there are, how large the model is, and how accurate."""
+    columns = [
+        Column("Model", "left"),
+        Column("Maps", "left"),
+        Column("Positions", "left"),
+        Column("Width"),
+        Column("Parameters"),
+        Column("GFLOPs"),
+        Column("Accuracy, %"),
+        Column("Difference"),
+        Column("95 % interval"),
+        Column("Runs"),
+    ]
+    rows = [_model(row) for row in context.tables["projections"]]
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "models landscape"
+    )
+
+
+def _model(row: Row) -> list[object]:
+    return [
+        row["label"],
+        row["projections"],
+        row["position_term"],
+        row["width"],
+        numbers.count(row["params"]),
+        numbers.gigaflops(row["flops"]),
+        numbers.percent(row["accuracy_mean"]),
+        numbers.points(row["difference"]),
+        interval(row["difference_low"], row["difference_high"], numbers.points),
+        row["n_seeds"],
+    ]
+
+
+def projections_attention_table(
+    context: Context, numbering: Numbering, identifier: str, text: str
+) -> Markdown:
+    """What becomes of attention, after training and before it."""
+    columns = [Column("Model", "left"), *(Column(METRICS[name][0]) for name in SHOWN)]
+    rows = [
+        [row["label"], *(_both(row, name) for name in SHOWN)]
+        for row in context.tables["projections"]
+    ]
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "models"
+    )
+
+
+def _both(row: Row, name: str) -> str:
+    _, shown = METRICS[name]
+    trained, initial = shown(row[name]), shown(row[f"{name}_initial"])
+    return trained if trained == NOT_AVAILABLE else f"{trained} ({initial})"

@@ -1,0 +1,43 @@
+"""The cells of tables/audit.csv that every way to price a departure fills in."""
+
+from collections.abc import Mapping
+
+from reattn.tables.cells import Row
+from reattn.tables.differences import Difference
+from reattn.tables.statistics import mean
+
+TESTS = ("only_with_right", "only_without_right", "mcnemar_p")
+COLUMNS = (
+    *("deviation", "title", "variant", "label", "twin", "twin_label", "n"),
+    *("accuracy_with", "accuracy_without", "difference", "low", "high"),
+    *("interval_kind", *TESTS, "status", "reason"),
+)
+MEASURED = "measured"
+NOT_TESTED = "not tested"
+
+
+def put_difference(
+    row: Row,
+    with_it: Mapping[int, float],
+    without: Mapping[int, float],
+    found: Difference | None,
+    why: str,
+) -> None:
+    """Fill in both mean accuracies, their difference and its interval.
+
+    Args:
+        row: The row.
+        with_it: Accuracies with the departure, in percent.
+        without: Accuracies with it put right.
+        found: Their difference, `without` minus `with_it`.
+        why: Why there is none.
+    """
+    row.put("n", min(found.first_count, found.second_count) if found else 0, "")
+    row.put("accuracy_with", mean([*with_it.values()]) if with_it else None, why)
+    row.put("accuracy_without", mean([*without.values()]) if without else None, why)
+    row.put("difference", found.value if found else None, why)
+    no_interval = found.kind if found else why
+    row.put("low", found.low if found else None, no_interval)
+    row.put("high", found.high if found else None, no_interval)
+    row.put("interval_kind", found.kind if found else None, why)
+    row.put("status", MEASURED if found else NOT_TESTED, "")
