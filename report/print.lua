@@ -20,7 +20,28 @@ local function with_room_for_labels(tbl)
   return tbl
 end
 
+-- Claims and what was measured are sentences; the rest are words.
+local function with_room_for_sentences(tbl)
+  for column, share in ipairs({ 0.34, 0.32, 0.17, 0.17 }) do
+    tbl.colspecs[column] = { tbl.colspecs[column][1], share }
+  end
+  return tbl
+end
+
+local function with_room_for_cells(tbl)
+  for column, share in ipairs({ 0.24, 0.06, 0.09, 0.16, 0.45 }) do
+    tbl.colspecs[column] = { tbl.colspecs[column][1], share }
+  end
+  return tbl
+end
+
 function Div(div)
+  if div.classes:includes("claims") then
+    div = div:walk({ Table = with_room_for_sentences })
+  end
+  if div.classes:includes("evidence") then
+    div = div:walk({ Table = with_room_for_cells })
+  end
   if div.classes:includes("models") then
     div = div:walk({ Table = with_room_for_labels })
   end

@@ -3,11 +3,13 @@
 import json
 from pathlib import Path
 
+from reattn.claims import judge_claims
 from reattn.code import code_hash
 from reattn.config import load_variant
 from reattn.config.resolution import resolve_variants
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
+from reattn.tables import make_tables
 
 NAME = "made-up"
 TEST_IMAGES = 10_000
@@ -120,6 +122,12 @@ def write_measurements(results: Path, variants: dict[str, Variant]) -> None:
         "warmup": 10,
     }
     (folder / "measurements.json").write_text(json.dumps(conditions))
+
+
+def make_all_tables(study: Study, variants: dict[str, Variant], results: Path) -> None:
+    """Tables, and the verdicts that are made of them."""
+    make_tables(study, variants, results)
+    judge_claims(study, variants, results)
 
 
 def write_figures(folder: Path, entries: list[dict], **size: int) -> None:

@@ -187,7 +187,8 @@ def test_asymmetry_of_scores_that_are_known(scale: int):
     for dtype in (torch.float32, torch.float64):
         zero = asymmetry(softmax((scores + scores.T).to(dtype))).item()
         one = asymmetry(softmax((scores - scores.T).to(dtype))).item()
-        lost = (softmax((scores + scores.T).to(dtype)) < 1e-38).any()
+        probabilities = softmax((scores + scores.T).to(dtype))
+        lost = (probabilities < torch.finfo(dtype).tiny).any()
         assert lost == (scale == 20 and dtype == torch.float32)
         assert zero == pytest.approx(0, abs=1e-6)
         assert one == pytest.approx(1, abs=1e-6)
@@ -465,6 +466,22 @@ def test_the_table_of_one_seed(tmp_path):
     half = 1.959964 * math.hypot(0.1, 0.1) / 5
     assert first["entropy_change_low"] == pytest.approx(0.3 - half, abs=1e-5)
     assert whole["entropy_change_high"] == pytest.approx(0.45 + half, abs=1e-5)
+    assert first["interval_kind"] == table.OVER_IMAGES
+
+
+def test_the_table_of_runs_with_imported_weights(tmp_path):
+    """What nobody saw before training has no change; those seen pair by seed."""
+    path = metrics_path(tmp_path, "vit")
+    rows = [row_of(0, TRAINED, 1, ALL, 0.5), row_of(1, TRAINED, 1, ALL, 0.7)]
+    _, variants = load_resolved("demo")
+    chosen = {"vit": variants["vit"]}
+    write_attention_metrics(path, rows)
+    first = table.attention_rows(chosen, tmp_path)[0]
+    assert (first["entropy_trained"], first["entropy_change"]) == (0.6, NOT_AVAILABLE)
+    assert first["interval_kind"] == NOT_AVAILABLE
+    write_attention_metrics(path, [*rows, row_of(1, INITIAL, 1, ALL, 0.1)])
+    first = table.attention_rows(chosen, tmp_path)[0]
+    assert first["entropy_change"] == pytest.approx(0.6)
     assert first["interval_kind"] == table.OVER_IMAGES
 
 

@@ -203,6 +203,16 @@ def test_an_untrained_task_is_not_available(
     assert (entry["kind"], entry["file"]) == ("none", None)
 
 
+def test_a_torn_file_is_not_read_as_a_smaller_one(
+    results: Path, tmp_path: Path
+) -> None:
+    """A last row that breaks off in a number is no number."""
+    whole = (results / "measure" / "constructed.csv").read_text()
+    (tmp_path / "measure").mkdir()
+    (tmp_path / "measure" / "constructed.csv").write_text(whole[:-1])
+    assert all(row["n_seeds"] == "0" for row in make_table(tmp_path))
+
+
 def test_the_figure_shows_its_numbers_and_is_the_same_again(results: Path) -> None:
     """Every form by name, the bound, and equal bytes for equal files."""
     folder = results / "figures" / "constructed"
@@ -214,6 +224,7 @@ def test_the_figure_shows_its_numbers_and_is_the_same_again(results: Path) -> No
     texts = re.findall(r">([^<>]+)</text>", first.decode())
     assert set(LABELS.values()) <= set(texts)
     assert texts.count("At most: 67 %") == texts.count("At most: 0 %") == 2
+    assert texts.count("100") >= 9  # trained: all that the last three attend to
     assert "mean of 2 seeds" in entry["caption"]
 
 

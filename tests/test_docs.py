@@ -111,7 +111,7 @@ def test_every_setting_of_a_family_is_there_with_its_default(model: type[Setting
 
 def test_every_variant_and_study_is_named():
     """By its id, which is its file's name, and no other id is."""
-    prose = section(CONFIGURATION, "A variant").split("|")[0]
+    prose = section(CONFIGURATION, "A variant").split("\n- Group")[0]
     named = set(re.findall(r"`([a-z0-9-]+)`", prose)) - {"report"}
     assert named == {n for n, v in load_variants().items() if v.group == "report"}
     table = rows(section(CONFIGURATION, "The studies"))

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import TINY, copy_project, require, run_snakemake, write_study
+import yaml
+from conftest import ROOT, TINY, copy_project, require, run_snakemake, write_study
 from run_numbers import assert_equal_bit_for_bit, numbers_of
 from slurm import one_node_slurm, why_not
 
@@ -210,10 +211,17 @@ def check_jobs(found: list[dict[str, str]]) -> None:
     assert disturbed[GREEDY][0] in ("FAILED", "OUT_OF_MEMORY")
     assert disturbed[GREEDY][1:] == ["COMPLETED"]
     assert {state for states in ends.values() for state in states} == {"COMPLETED"}
-    tables = "tables_draw_charts_make_tables"
+    tables = "_".join(["tables", *sorted(grouped("tables"))])
     small = {"attention_draw_attention_save_attention", tables, "write_report"}
+    small.add("metrics_draw_attention_metrics_measure_attention")
     assert ends.keys() == {"prepare_data", "measure_models", f"{VIT} 1", *small}
     assert len(ends[tables]) == len(ends["write_report"]) == 1
+
+
+def grouped(name: str) -> list[str]:
+    """The rules that the profile puts into a group."""
+    profile = yaml.safe_load((ROOT / "profiles/slurm/profile.yaml").read_text())
+    return [rule for rule, group in profile["groups"].items() if group == name]
 
 
 def check_report(project: Path) -> None:

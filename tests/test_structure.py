@@ -24,7 +24,7 @@ FLOW = (
         "models",
         "training",
     ),
-    *("measure", "attention", "figures", "tables", "report", "cli"),
+    *("measure", "attention", "figures", "tables", "claims", "report", "cli"),
 )
 # Parts that go between two others without knowing each other.
 SIBLINGS = ({"measure", "attention"}, {"figures", "tables"})

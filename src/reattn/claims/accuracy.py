@@ -1,52 +1,74 @@
 """Findings about accuracies, measured and published."""
 
+from collections.abc import Callable, Mapping
+
 from reattn.claims.evidence import Evidence
 from reattn.claims.verdicts import EXACT, Finding
 from reattn.tables.differences import difference
+from reattn.tables.statistics import mean
+
+Pair = tuple[str, str]
+OF_FIRST = "in percent of the first mean, taken as known"
 
 
-def measured_gain(evidence: Evidence, pair: tuple[str, str], unit: str) -> Finding:
-    """How much more accurate the second of a pair is, in points or percent."""
+def measured_gain(evidence: Evidence, pair: Pair, unit: str) -> Finding:
+    """How much more accurate the second of a pair is, in points or percent.
+
+    Args:
+        evidence: The study.
+        pair: Two variants.
+        unit: points, or percent of the first one's mean accuracy, whose own chance
+            is small beside that of the difference and is left out.
+    """
     first, second = pair
     subject = f"{second} over {first}"
     if reason := evidence.absence(first, second):
         return Finding(subject, None, reason=reason)
     before, after = evidence.accuracies(first), evidence.accuracies(second)
-    found = difference(
-        before,
-        after,
-        paired=evidence.is_paired(first, second),
-        test_images=evidence.test_images(first, second),
-    )
+    paired = evidence.is_paired(first, second)
+    images = evidence.test_images(first, second)
+    found = difference(before, after, paired=paired, test_images=images)
     if found is None:
-        return Finding(subject, None, reason=f"no seed in common: {first}, {second}")
-    share = 100 * len(before) / sum(before.values()) if unit == "percent" else 1.0
+        reason = f"no seed in common: {first}, {second}"
+        return Finding(subject, None, reason=reason)
+    scale = 100 / mean(list(before.values())) if unit == "percent" else 1.0
+    kind = f"{found.kind}, {OF_FIRST}" if unit == "percent" else found.kind
     return Finding(
         subject,
-        found.value * share,
-        None if found.low is None else found.low * share,
-        None if found.high is None else found.high * share,
-        min(found.first_count, found.second_count),
-        found.kind,
-        f"tables/runs.csv, accuracy of {first} and {second}",
+        found.value * scale,
+        None if found.low is None else found.low * scale,
+        None if found.high is None else found.high * scale,
+        {first: found.first_count, second: found.second_count},
+        kind,
+        f"tables/runs.csv, accuracy: {_rows(first, before)}, {_rows(second, after)}",
     )
 
 
-def published_gain(evidence: Evidence, pair: tuple[str, str], unit: str) -> Finding:
+def _rows(variant: str, by_seed: Mapping[int, float]) -> str:
+    """Rows of tables/runs.csv in words."""
+    return f"{variant} (seeds {', '.join(map(str, sorted(by_seed)))})"
+
+
+def published_gain(evidence: Evidence, pair: Pair, unit: str) -> Finding:
     """The same, of the authors' own numbers; they have no interval."""
     subject = f"{pair[1]} over {pair[0]}"
-    known = [evidence.published.get(name) for name in pair]
-    numbers = [each.accuracy if each else None for each in known]
-    bare = [n for n, x in zip(pair, numbers, strict=True) if x is None]
+    numbers = [evidence.published_of(name) for name in pair]
+    bare = [name for name, number in zip(pair, numbers, strict=True) if not number]
     if bare:
         reason = f"no published accuracy has a source: {', '.join(bare)}"
         return Finding(subject, None, reason=reason)
-    first, second = numbers
+    first, second = (number.accuracy for number in numbers)
     gain = second - first
     return Finding(
         subject,
         100 * gain / first if unit == "percent" else gain,
-        count=1,
+        runs=dict.fromkeys(pair, 1),
         kind=EXACT,
         cells=f"config/published.yaml, variants.{pair[0]} and variants.{pair[1]}",
     )
+
+
+GAINS: Mapping[str, Callable[[Evidence, Pair, str], Finding]] = {
+    "measured": measured_gain,
+    "published": published_gain,
+}

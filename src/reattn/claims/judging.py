@@ -1,32 +1,47 @@
 """From a claim and a study to a verdict, with all that it rests on."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from reattn.claims.accuracy import measured_gain, published_gain
+from reattn.claims.accuracy import GAINS
 from reattn.claims.attention import attention_findings
 from reattn.claims.evidence import Evidence
 from reattn.claims.published import AT_THIS_SCALE, published_finding
 from reattn.claims.structure import ratio
 from reattn.claims.verdicts import (
     BY_CONSTRUCTION,
+    INCONCLUSIVE,
     NOT_TESTED,
     Finding,
     all_of,
     within,
 )
-from reattn.claims.wording import asked_attention, asked_gain, asked_ratio
-from reattn.config.claims import (
+from reattn.claims.wording import asked
+from reattn.config.claims import Claim
+from reattn.config.predicates import (
     Attention,
     ByConstruction,
-    Claim,
     Equivalent,
     Gain,
     MatchesPublished,
+    Predicate,
     Ratio,
 )
 
-Judged = tuple[Finding, str]
+
+@dataclass(frozen=True)
+class Part:
+    """One number that was judged.
+
+    Attributes:
+        finding: The number.
+        verdict: Its own verdict.
+        reason: Why that is no clearer; empty where it is clear.
+    """
+
+    finding: Finding
+    verdict: str
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -36,13 +51,13 @@ class Judgement:
     Attributes:
         verdict: One of `reattn.claims.verdicts`.
         threshold: What the claim asks for, in words.
-        parts: Each number that was judged, with its own verdict.
-        reason: Why there is no verdict, or where a reader should look.
+        parts: Each number that was judged.
+        reason: Why the verdict is no clearer, or what a reader must know beside it.
     """
 
     verdict: str
     threshold: str
-    parts: Sequence[Judged]
+    parts: Sequence[Part]
     reason: str = ""
 
 
@@ -53,72 +68,81 @@ def judge(claim: Claim, evidence: Evidence) -> Judgement:
     """
     predicate = claim.predicate
     if isinstance(predicate, ByConstruction):
-        return Judgement(BY_CONSTRUCTION, "nothing", [], predicate.reason)
-    threshold, parts = _JUDGES[type(predicate)](predicate, evidence)
-    verdict = all_of([own for _, own in parts])
-    reason = "; ".join(dict.fromkeys(f.reason for f, _ in parts if f.reason))
-    published = getattr(predicate, "numbers", "measured") == "published"
-    if not published and (lacking := _lacking(claim, evidence, parts)):
-        verdict, reason = NOT_TESTED, "; ".join(filter(None, (lacking, reason)))
-    return Judgement(verdict, threshold, parts, reason)
-
-
-def _lacking(claim: Claim, evidence: Evidence, parts: Sequence[Judged]) -> str:
-    """What this study lacks to judge the claim; empty where nothing."""
+        return Judgement(BY_CONSTRUCTION, asked(predicate), [], predicate.reason)
+    judged = _PARTS[type(predicate)](predicate, evidence)
+    parts = [_explained(part, claim.evidence.seeds) for part in judged]
+    verdict = all_of([part.verdict for part in parts])
+    reasons = [part.reason for part in parts]
     if claim.evidence.scale == "full" and evidence.study.reduced:
-        return AT_THIS_SCALE
-    counts = [found.count for found, _ in parts if found.value is not None]
-    fewest = min(counts, default=0)
-    if isinstance(claim.predicate, Ratio) or fewest >= claim.evidence.seeds:
-        return ""
-    return f"{claim.evidence.seeds} runs are asked for, {fewest} are there"
+        verdict, reasons = NOT_TESTED, [AT_THIS_SCALE, *_missing(parts)]
+    variants = [name for part in parts for name in part.finding.runs]
+    if stale := evidence.stale(variants):
+        reasons.append(f"trained by other code than today's: {', '.join(stale)}")
+    reason = "; ".join(dict.fromkeys(filter(None, reasons)))
+    return Judgement(verdict, asked(predicate), parts, reason)
 
 
-def _gain(predicate: Gain, evidence: Evidence) -> tuple[str, list[Judged]]:
-    measure = published_gain if predicate.numbers == "published" else measured_gain
+def _missing(parts: Sequence[Part]) -> list[str]:
+    return [part.finding.reason for part in parts if part.finding.value is None]
+
+
+def _explained(part: Part, seeds: int) -> Part:
+    """A part as the number of runs allows, with why it is no clearer."""
+    found = part.finding
+    short = {name: count for name, count in found.runs.items() if count < seeds}
+    if found.value is not None and short:
+        there = ", ".join(f"{name} has {count}" for name, count in short.items())
+        reason = f"too few runs ({seeds} of each model are asked for): {there}"
+        return replace(part, verdict=NOT_TESTED, reason=reason)
+    if part.verdict == INCONCLUSIVE:
+        contained = f"{found.subject}: the interval reaches over the threshold"
+        reason = (
+            contained if found.low is not None else f"{found.subject}: {found.kind}"
+        )
+        return replace(part, reason=reason)
+    return replace(part, reason=found.reason)
+
+
+def _gain(predicate: Gain, evidence: Evidence) -> list[Part]:
+    measure = GAINS[predicate.numbers]
+    strict = predicate.more_than is not None
+    least = predicate.more_than if strict else predicate.at_least
     found = [measure(evidence, pair, predicate.unit) for pair in predicate.pairs]
-    judged = [(each, within(each, at_least=predicate.at_least)) for each in found]
-    return asked_gain(predicate), judged
+    return [Part(each, within(each, least, strict=strict)) for each in found]
 
 
-def _equivalent(predicate: Equivalent, evidence: Evidence) -> tuple[str, list[Judged]]:
-    found = measured_gain(evidence, predicate.pair, "points")
-    most = predicate.within
-    return f"within {most:g} points", [(found, within(found, -most, most))]
+def _equivalent(predicate: Equivalent, evidence: Evidence) -> list[Part]:
+    measure, most = GAINS[predicate.numbers], predicate.within
+    found = [measure(evidence, pair, "points") for pair in predicate.pairs]
+    return [Part(each, within(each, -most, most)) for each in found]
 
 
-def _ratio(predicate: Ratio, evidence: Evidence) -> tuple[str, list[Judged]]:
+def _ratio(predicate: Ratio, evidence: Evidence) -> list[Part]:
     found = [ratio(evidence, pair, predicate.column) for pair in predicate.pairs]
     bounds = (predicate.at_least, predicate.at_most)
-    return asked_ratio(predicate), [(each, within(each, *bounds)) for each in found]
+    return [Part(each, within(each, *bounds)) for each in found]
 
 
-def _attention(predicate: Attention, evidence: Evidence) -> tuple[str, list[Judged]]:
-    judged = []
+def _attention(predicate: Attention, evidence: Evidence) -> list[Part]:
+    parts = []
+    after = (predicate.trained_at_least, predicate.trained_at_most)
+    change = (predicate.change_more_than, predicate.change_less_than)
     for variant in predicate.variants:
-        trained, change = attention_findings(
+        trained, changed = attention_findings(
             evidence, variant, predicate.metric, predicate.layers
         )
-        bounds = (predicate.trained_at_least, predicate.trained_at_most)
-        if bounds != (None, None):
-            judged.append((trained, within(trained, *bounds)))
-        bounds = (predicate.change_at_least, predicate.change_at_most)
-        judged.append((_as_change(change), within(change, *bounds)))
-    return asked_attention(predicate), judged
+        if after != (None, None):
+            parts.append(Part(trained, within(trained, *after)))
+        changed = replace(changed, subject=f"change of {variant}")
+        parts.append(Part(changed, within(changed, *change, strict=True)))
+    return parts
 
 
-def _as_change(found: Finding) -> Finding:
-    return Finding(**{**vars(found), "subject": f"change of {found.subject}"})
+def _matches(predicate: MatchesPublished, evidence: Evidence) -> list[Part]:
+    return [Part(*published_finding(evidence, name)) for name in predicate.variants]
 
 
-def _matches(
-    predicate: MatchesPublished, evidence: Evidence
-) -> tuple[str, list[Judged]]:
-    judged = [published_finding(evidence, name) for name in predicate.variants]
-    return "the published number in the interval for one more run", judged
-
-
-_JUDGES: dict[type, Callable[..., tuple[str, list[Judged]]]] = {
+_PARTS: dict[type[Predicate], Callable[..., list[Part]]] = {
     Gain: _gain,
     Equivalent: _equivalent,
     Ratio: _ratio,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from reattn.claims.evidence import Evidence
+from reattn.claims.numbers import PublishedNumber
 from reattn.claims.verdicts import (
     CONTRADICTED,
     INCONCLUSIVE,
@@ -16,9 +17,8 @@ from reattn.tables.statistics import mean
 
 COLUMNS = (
     *("variant", "published", "half_digit", "measured_mean", "n", "low", "high"),
-    *("interval_kind", "verdict", "reason"),
+    *("interval_kind", "verdict", "published_status", "published_source", "reason"),
 )
-HALF_DIGIT = 0.005  # published accuracies have two decimals
 AT_THIS_SCALE = "not tested at this scale"
 ONE_RUN = "one run gives no interval for the next"
 
@@ -27,46 +27,71 @@ def published_finding(evidence: Evidence, variant: str) -> tuple[Finding, str]:
     """Our accuracy by the authors' protocol, and whether the published one fits.
 
     It fits when it lies, give or take half its last digit, in the prediction interval
-    for one run. One run of ours decides nothing.
+    for one run. One run of ours decides nothing. Studies that are not reduced have the
+    published images and the authors' protocol.
 
     Args:
         evidence: The study.
-        variant: A variant with a published accuracy.
+        variant: A variant.
     """
-    values = evidence.authors_accuracies(variant)
-    if not values:
-        reason = evidence.absence(variant) or f"not evaluated: {variant}"
+    published = evidence.published_of(variant)
+    if published is None:
+        reason = f"no published accuracy has a source: {variant}"
         return Finding(variant, None, reason=reason), NOT_TESTED
+    subject = f"{variant} (published {published.text})"
+    by_seed = evidence.authors_accuracies(variant)
+    if not by_seed:
+        reason = evidence.absence(variant) or f"not evaluated: {variant}"
+        return Finding(subject, None, reason=reason), NOT_TESTED
+    found = _finding(subject, variant, by_seed)
+    return found, _verdict(found, published)
+
+
+def _finding(subject: str, variant: str, by_seed: dict[int, float]) -> Finding:
+    values = list(by_seed.values())
     interval = prediction_interval(values)
-    cells = f"tables/runs.csv, accuracy_authors of {variant}"
-    count = len(values)
-    if interval is None:
-        found = Finding(
-            variant, mean(values), None, None, count, ONE_RUN, cells, ONE_RUN
-        )
-        return found, INCONCLUSIVE
-    bounds = (interval.low, interval.high)
-    found = Finding(variant, mean(values), *bounds, count, PREDICTION, cells)
-    published = evidence.published[variant].accuracy
-    fits = bounds[0] - HALF_DIGIT <= published <= bounds[1] + HALF_DIGIT
-    return found, SUPPORTED if fits else CONTRADICTED
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    seeds = ", ".join(map(str, sorted(by_seed)))
+    cells = f"tables/runs.csv, accuracy_authors: {variant} (seeds {seeds})"
+    kind = PREDICTION if interval else ONE_RUN
+    return Finding(
+        subject, mean(values), low, high, {variant: len(values)}, kind, cells
+    )
+
+
+def _verdict(found: Finding, published: PublishedNumber) -> str:
+    if found.low is None or found.high is None:
+        return INCONCLUSIVE
+    half = published.half_digit
+    fits = found.low - half <= published.accuracy <= found.high + half
+    return SUPPORTED if fits else CONTRADICTED
 
 
 def published_rows(evidence: Evidence) -> Iterator[Row]:
     """One row a published accuracy."""
-    for variant, number in evidence.published.items():
-        if number.accuracy is None:
-            continue
-        found, verdict = published_finding(evidence, variant)
+    for number in evidence.published:
+        if number.is_of_variant:
+            found, verdict = published_finding(evidence, number.name)
+        else:
+            found = Finding(number.name, None, reason=number.apart)
+            verdict = NOT_TESTED
         reason = found.reason
-        if evidence.study.reduced and verdict != NOT_TESTED:
+        if evidence.study.reduced and found.value is not None:
             verdict, reason = NOT_TESTED, AT_THIS_SCALE
-        row = Row(variant=variant, published=number.accuracy, half_digit=HALF_DIGIT)
-        row.put("measured_mean", found.value, reason)
-        row.put("n", found.count, "")
-        row.put("low", found.low, reason or found.kind)
-        row.put("high", found.high, reason or found.kind)
-        known = found.low is not None
-        row.put("interval_kind", found.kind if known else None, reason)
-        row.put("verdict", verdict, "")
-        yield row
+        yield _row(number, found, verdict, reason)
+
+
+def _row(number: PublishedNumber, found: Finding, verdict: str, reason: str) -> Row:
+    row = Row(variant=number.name, published=number.text, half_digit=number.half_digit)
+    row.put("measured_mean", found.value, reason)
+    row.put("n", found.count, "")
+    for column in ("low", "high"):
+        row.put(column, getattr(found, column), reason or found.kind)
+    known = found.low is not None
+    row.put("interval_kind", found.kind if known else None, reason or found.kind)
+    row.put("verdict", verdict, "")
+    row.put("published_status", number.status, "")
+    row.put("published_source", number.source, "")
+    if why := reason or (found.kind if verdict == INCONCLUSIVE else ""):
+        row.note("verdict", why)
+    return row

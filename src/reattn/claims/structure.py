@@ -3,6 +3,9 @@
 from reattn.claims.evidence import Evidence
 from reattn.claims.verdicts import EXACT, Finding
 
+MEMORY = "training_memory_mb"
+STEP_IMAGES = "memory_batch"
+
 
 def ratio(evidence: Evidence, pair: tuple[str, str], column: str) -> Finding:
     """A column of models.csv, the second variant's over the first one's."""
@@ -15,5 +18,16 @@ def ratio(evidence: Evidence, pair: tuple[str, str], column: str) -> Finding:
         return Finding(subject, None, reason="; ".join(reasons))
     if not below:
         return Finding(subject, None, reason=f"{first}: {column} is 0")
-    cells = f"tables/models.csv, {column} of {first} and {second}"
-    return Finding(subject, above / below, count=1, kind=EXACT, cells=cells)
+    if column == MEMORY and (reason := _unlike_steps(evidence, pair)):
+        return Finding(subject, None, reason=reason)
+    cells = f"tables/models.csv, {column}: {first}, {second}"
+    return Finding(subject, above / below, kind=EXACT, cells=cells)
+
+
+def _unlike_steps(evidence: Evidence, pair: tuple[str, str]) -> str:
+    """Why two steps' memory cannot be compared; empty where it can."""
+    images = [evidence.cell(name, STEP_IMAGES)[0] for name in pair]
+    if images[0] == images[1]:
+        return ""
+    counts = (f"{name} {count:g}" for name, count in zip(pair, images, strict=True))
+    return f"steps of unequal numbers of images: {', '.join(counts)}"

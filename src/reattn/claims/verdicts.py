@@ -1,7 +1,8 @@
 """From an interval and a bound to a verdict, and from several verdicts to one."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 SUPPORTED = "supported"
 CONTRADICTED = "contradicted"
@@ -20,8 +21,9 @@ class Finding:
         value: The number, or None where it was not measured.
         low: Lower end of its 95 % interval, or None.
         high: Upper end, or None.
-        count: Runs behind it.
-        kind: What the interval is taken over; `exact` for what has no chance in it.
+        runs: How many runs of each variant are behind it; empty where none need be.
+        kind: What the interval is taken over, or why there is none; `exact` for what
+            has no chance in it.
         cells: File, rows and columns that it was taken from.
         reason: Why there is no value.
     """
@@ -30,20 +32,35 @@ class Finding:
     value: float | None
     low: float | None = None
     high: float | None = None
-    count: int = 0
+    runs: Mapping[str, int] = field(default_factory=dict)
     kind: str = EXACT
     cells: str = ""
     reason: str = ""
 
+    @property
+    def count(self) -> int:
+        """The fewest runs of a variant; 0 where no run is behind it."""
+        return min(self.runs.values(), default=0)
+
 
 def within(
-    finding: Finding, at_least: float | None = None, at_most: float | None = None
+    finding: Finding,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    *,
+    strict: bool = False,
 ) -> str:
     """The verdict on a number that should lie between two bounds.
 
     Supported where the whole interval lies between them, contradicted where the whole
     interval lies beyond one of them, else inconclusive. An exact number is its own
     interval; a measured one without an interval decides nothing.
+
+    Args:
+        finding: The number.
+        at_least: The lower bound, or None.
+        at_most: The upper bound, or None.
+        strict: Whether a number on a bound lies beyond it.
     """
     if finding.value is None:
         return NOT_TESTED
@@ -52,13 +69,14 @@ def within(
         low = high = finding.value
     if low is None or high is None:
         return INCONCLUSIVE
-    below = at_least is not None and high < at_least
-    above = at_most is not None and low > at_most
+    beyond = operator.le if strict else operator.lt
+    below = at_least is not None and beyond(high, at_least)
+    above = at_most is not None and beyond(at_most, low)
     if below or above:
         return CONTRADICTED
-    reaches_down = at_least is not None and low < at_least
-    reaches_up = at_most is not None and high > at_most
-    return INCONCLUSIVE if reaches_down or reaches_up else SUPPORTED
+    reaches_below = at_least is not None and beyond(low, at_least)
+    reaches_above = at_most is not None and beyond(at_most, high)
+    return INCONCLUSIVE if reaches_below or reaches_above else SUPPORTED
 
 
 def all_of(verdicts: Sequence[str]) -> str:

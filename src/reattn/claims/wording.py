@@ -1,10 +1,19 @@
 """Claims and findings in words."""
 
+from functools import singledispatch
+
 from reattn.claims.verdicts import EXACT, Finding
-from reattn.config.claims import Attention, Gain, Ratio
+from reattn.config.predicates import (
+    Attention,
+    ByConstruction,
+    Equivalent,
+    Gain,
+    MatchesPublished,
+    Predicate,
+    Ratio,
+)
 
 MINUS = "\u2212"
-PLACES = {"points": 2, "percent": 1}
 WORDS = {
     "self_mass": "mass on the query itself",
     "entropy": "entropy in nats",
@@ -20,30 +29,60 @@ LAYERS = {
     "last-two": "last two layers",
     "all": "all layers",
     "last-minus-first": "last layer minus first layer",
+    "last-two-minus-first": "last two layers minus first layer",
 }
+BOUNDS = (
+    ("trained_at_least", "after training at least"),
+    ("trained_at_most", "after training at most"),
+    ("change_more_than", "change by training above"),
+    ("change_less_than", "change by training below"),
+)
 
 
-def asked_gain(predicate: Gain) -> str:
-    """What a gain is held to."""
+@singledispatch
+def asked(predicate: Predicate) -> str:
+    """What a claim is held to."""
+    raise TypeError(f"no words for {type(predicate).__name__}")
+
+
+@asked.register
+def _(predicate: Gain) -> str:
     unit = "points" if predicate.unit == "points" else "% of the first accuracy"
-    return f"at least {predicate.at_least:g} {unit}, in each pair"
+    if predicate.more_than is not None:
+        return f"more than {_signed(predicate.more_than)} {unit}, in each pair"
+    return f"at least {_signed(predicate.at_least)} {unit}, in each pair"
 
 
-def asked_ratio(predicate: Ratio) -> str:
-    """What a ratio is held to."""
-    return f"{predicate.column}: {predicate.at_least:g} to {predicate.at_most:g} times"
+@asked.register
+def _(predicate: Equivalent) -> str:
+    return f"within {predicate.within:g} points, in each pair"
 
 
-def asked_attention(predicate: Attention) -> str:
-    """What a measure of attention is held to."""
-    parts = [
-        f"{state} {words} {getattr(predicate, f'{key}_{bound}'):g}"
-        for key, state in (("trained", "after training"), ("change", "change"))
-        for bound, words in (("at_least", "at least"), ("at_most", "at most"))
-        if getattr(predicate, f"{key}_{bound}") is not None
-    ]
-    subject = f"{WORDS[predicate.metric]}, {LAYERS[predicate.layers]}"
-    return f"{subject}: {', '.join(parts)}".replace("-", MINUS)
+@asked.register
+def _(predicate: Ratio) -> str:
+    least, most = predicate.at_least, predicate.at_most
+    span = f"{least:g} to {most:g}" if least != most else f"{most:g}"
+    return f"{predicate.column}: {span} times, in each pair"
+
+
+@asked.register
+def _(predicate: Attention) -> str:
+    bounds = ", ".join(
+        f"{words} {_signed(bound)}"
+        for key, words in BOUNDS
+        if (bound := getattr(predicate, key)) is not None
+    )
+    return f"{WORDS[predicate.metric]}, {LAYERS[predicate.layers]}: {bounds}"
+
+
+@asked.register
+def _(_: MatchesPublished) -> str:
+    return "every published number in the interval for one more run"
+
+
+@asked.register
+def _(_: ByConstruction) -> str:
+    return "nothing to measure"
 
 
 def told(finding: Finding) -> str:
@@ -57,4 +96,9 @@ def told(finding: Finding) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.3g}".replace("-", MINUS)
+    digits = 4 if abs(value) >= 10 else 3
+    return _signed(float(f"{value:.{digits}g}"))
+
+
+def _signed(value: float) -> str:
+    return f"{value:g}".replace("-", MINUS)

@@ -118,13 +118,14 @@ def _model_within(annotation: Any, location: tuple) -> type[BaseModel] | None:
         return annotation
     for member in get_args(annotation):
         found = _model_within(member, location)
-        if found and _names_its_family(found, location):
+        if found and _is_chosen(found, location):
             return found
     return None
 
 
-def _names_its_family(model: type[BaseModel], location: tuple) -> bool:
-    family = model.model_fields.get("family")
-    return family is None or any(
-        part in location for part in get_args(family.annotation)
+def _is_chosen(model: type[BaseModel], location: tuple) -> bool:
+    """Whether a place names the model, where a key chooses among several."""
+    chosen_by = model.model_fields.get("family") or model.model_fields.get("kind")
+    return chosen_by is None or any(
+        part in location for part in get_args(chosen_by.annotation)
     )

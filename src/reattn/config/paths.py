@@ -8,6 +8,8 @@ from reattn.errors import ReattnError
 # What a training writes, the status last; weights and predictions are not committed.
 KEPT_FILES = ("metrics.json", "history.csv", "status.json")
 RUN_FILES = ("model.pt", "predictions.npz", *KEPT_FILES)
+# Groups of variants with tables of their own beside the report's.
+APART = ("audit", "projections", "depth")
 # Figures of all models together.
 CHARTS = ("diagrams", "curves", "comparison", "constructed")
 # What claims are judged by, and every table of a study.

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from reattn.config.attention import attention_faults
+from reattn.config.depths import depth_faults
 from reattn.config.faults import sentences, suggestion
 from reattn.config.loading import load_study, load_variants
 from reattn.config.sizes import size_faults, training_faults
@@ -34,6 +35,7 @@ def resolve_variants(study: Study, name: str) -> dict[str, Variant]:
         if variant.group in study.groups or variant_id in study.variants:
             resolved[variant_id] = changed
             problems += _sizes(study, variant_id, changed, where)
+    problems += depth_faults(study, known, resolved, where)
     if problems:
         raise ConfigError(problems)
     return resolved

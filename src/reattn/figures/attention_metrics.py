@@ -36,7 +36,10 @@ _DEFINITIONS = (
     "and images; 100 % would be a tap of a convolution. The lower panels show that "
     "shift, the query in the middle. Dotted: attention to all keys alike."
 )
-_LOCAL = "A head is a channel of weights here, and a layer an attention call."
+_LOCAL = (
+    "Here a head is a channel of weights, a layer an attention call, and a patch a "
+    "place of its map."
+)
 
 
 def draw_attention_metrics(

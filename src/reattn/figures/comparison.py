@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from reattn.config.paths import APART
 from reattn.figures.catalogue import FigureRecord, write_catalogue
 from reattn.figures.dot_rows import Pair, draw_rows
 from reattn.figures.style import styled
@@ -33,6 +34,7 @@ def draw_comparison(
         The entries of figures.json, of kinds models and comparison.
     """
     folder = Path(folder)
+    models = without_apart(models)
     pairs = _pairs(models)
     later = {pair[1]["variant"] for pair in pairs}
     rows = [
@@ -48,6 +50,17 @@ def draw_comparison(
             figure = draw_rows(entries, record.alt, f"{_TIME} {_BARS}", reduced)
             save_svg(figure, folder / record.file, title=record.alt)
     return write_catalogue(folder, [record for record, _ in drawn])
+
+
+def without_apart(models: pd.DataFrame) -> pd.DataFrame:
+    """Models without twins, projections and depths, which have tables of their own.
+
+    A study that has nothing else keeps all of its models.
+    """
+    if "group" not in models:
+        return models
+    chosen = models[~models["group"].isin(APART)]
+    return chosen if len(chosen) else models
 
 
 def _pairs(models: pd.DataFrame) -> list[Pair]:

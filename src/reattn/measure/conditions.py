@@ -65,9 +65,10 @@ DEFINITIONS = {
     "device synchronised before the start and before the stop of every iteration",
     "wall_time_plain": "the same for the plain form, written as the equations read",
     "throughput": "images a second at throughput_batch, timed in the same way",
-    "training_memory": "the most that one training step (forward, backward, update) "
-    "of memory_batch images holds beside weights and momentum, in MB; measured for "
-    "models that differ in depth alone",
+    "training_memory": "the most that a training step (forward, backward, update) of "
+    "memory_batch images holds, in megabytes of 2^20 bytes: weights, gradients, "
+    "momentum and activations, in a process of its own; measured for models that "
+    "differ from another one in their number of layers alone",
     "n": "iterations timed; fewer than asked for where max_seconds ran out first",
 }
 

@@ -13,7 +13,7 @@ The value path is the same for all forms and learns nothing. With a learned outp
 the bound would not hold: it may subtract what is attended to.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,39 +22,26 @@ import torch
 from torch import Tensor
 
 from reattn.files import write_rows
-from reattn.measure.constructed_forms import (
-    ATTENTION_COLUMNS,
-    CHANCE,
-    COLUMNS,
-    KINDS,
-    LABELS,
-    NOT_AVAILABLE,
-    STATES,
-    accuracy_bound,
+from reattn.measure.constructed_forms import ATTENTION_COLUMNS, COLUMNS, LABELS
+from reattn.measure.constructed_rows import (
+    Rows,
+    attention_rows,
+    bound_cells,
+    measured_cells,
 )
 from reattn.measure.constructed_scores import ConstructedAttention, is_symmetric
-from reattn.measure.constructed_task import (
-    best_matches_itself,
-    draw_sets,
-    mass_by_kind,
-    right_answers,
-    right_mass,
-)
+from reattn.measure.constructed_task import draw_sets, right_mass
 from reattn.training.randomness import derived_seed, generator_for, own_randomness
 
 SEEDS = range(5)
 STEPS, BATCH, LEARNING_RATE = 300, 64, 0.01
 TEST_SETS = 1000
-_UNBOUNDED = "accuracy_bound: scores that are not symmetric have none below one"
-_COMPLETE = "nothing is missing"
-
-Rows = list[dict[str, Any]]
 
 
 def measure_constructed(
     folder: Path,
     *,
-    seeds: Iterable[int] = SEEDS,
+    seeds: Sequence[int] = SEEDS,
     steps: int = STEPS,
     progress: Callable[[str], None] = print,
 ) -> None:
@@ -91,25 +78,15 @@ def train_form(scores: str, seed: int, steps: int) -> tuple[dict[str, Any], Rows
     weights = {"initial": _attend(model, sets)}
     _train(model, generator_for(seed, "constructed training"), steps)
     weights["trained"] = _attend(model, sets)
-    bound = accuracy_bound(scores)
-    random = generator_for(seed, "constructed symmetry")
+    symmetric = is_symmetric(model, generator_for(seed, "constructed symmetry"))
     row = {
-        "scores": scores,
-        "label": LABELS[scores],
-        "seed": seed,
-        "symmetric": "yes" if is_symmetric(model, random) else "no",
-        "accuracy": _share(right_answers(weights["trained"], sets)),
-        "chance": CHANCE,
-        "accuracy_bound": NOT_AVAILABLE if bound is None else round(bound, 6),
-        "self_largest_initial": _share(best_matches_itself(weights["initial"])),
-        "self_largest_trained": _share(best_matches_itself(weights["trained"])),
-        "mass_on_right": _share(right_mass(weights["trained"])),
-        "steps": steps,
-        "sets": TEST_SETS,
+        **{"scores": scores, "label": LABELS[scores], "seed": seed, "steps": steps},
+        "symmetric": "yes" if symmetric else "no",
         "parameters": sum(weight.numel() for weight in model.parameters()),
-        "reason": _UNBOUNDED if bound is None else _COMPLETE,
+        **bound_cells(scores),
+        **measured_cells(weights, sets),
     }
-    return row, _attention_rows(scores, seed, weights)
+    return row, attention_rows(scores, seed, weights)
 
 
 def _train(model: ConstructedAttention, generator: torch.Generator, steps: int) -> None:
@@ -129,27 +106,6 @@ def _train(model: ConstructedAttention, generator: torch.Generator, steps: int) 
 @torch.no_grad()
 def _attend(model: ConstructedAttention, sets: Tensor) -> Tensor:
     return model(sets)
-
-
-def _share(values: Tensor) -> float:
-    return round(values.double().mean().item(), 6)
-
-
-def _attention_rows(scores: str, seed: int, weights: dict[str, Tensor]) -> Rows:
-    maps = {state: mass_by_kind(weights[state]).tolist() for state in STATES}
-    return [
-        {
-            "scores": scores,
-            "seed": seed,
-            "state": state,
-            "query": query,
-            "key": key,
-            "mass": round(maps[state][row][column], 6),
-        }
-        for state in STATES
-        for row, query in enumerate(KINDS)
-        for column, key in enumerate(KINDS)
-    ]
 
 
 @contextmanager

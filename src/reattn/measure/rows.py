@@ -44,7 +44,7 @@ Row = dict[str, Any]
 
 
 def measure_variant(
-    name: str, variant: Variant, conditions: Conditions, step_batch: int | None = None
+    name: str, variant: Variant, conditions: Conditions, micro_batch: int | None = None
 ) -> Row:
     """One row of measurements.csv, by column.
 
@@ -55,13 +55,14 @@ def measure_variant(
         name: The variant's id.
         variant: The variant.
         conditions: Of all measurements.
-        step_batch: Images of a training step whose memory is measured; None: it is not.
+        micro_batch: Images of a training step whose memory is measured; None: it is
+            not.
     """
     row: Row = {"variant": name}
     try:
         _measure_into(row, variant, conditions)
-        if step_batch:
-            step = measure_step(variant, step_batch, conditions)
+        if micro_batch:
+            step = measure_step(variant, micro_batch, conditions)
             row |= {"training_memory_mb": step.megabytes, "memory_batch": step.batch}
     except Exception as fault:  # one variant's fault must not cost the others' rows
         row["reason"] = _one_line(fault)

@@ -21,7 +21,7 @@ def measure_study(
     threads: int = 1,
     precision: str = "fp32",
     repetitions: Repetitions | None = None,
-    step_batches: Mapping[str, int] | None = None,
+    micro_batches: Mapping[str, int] | None = None,
     progress: Progress = print,
 ) -> None:
     """Measure every variant and write measurements.csv and measurements.json.
@@ -39,7 +39,8 @@ def measure_study(
         threads: CPU threads.
         precision: "fp32", "tf32" or "bf16".
         repetitions: How often to time; None: the report's own numbers.
-        step_batches: Images of a training step whose memory is measured, by variant.
+        micro_batches: Images of a step of training whose memory is measured, by
+            variant; of the others it is not measured.
         progress: Is called with a line for every variant.
     """
     conditions = Conditions(
@@ -50,7 +51,7 @@ def measure_study(
         precision=precision,
         repetitions=repetitions or Repetitions(),
     )
-    batches = step_batches or {}
+    batches = micro_batches or {}
     rows = []
     with conditions_hold(conditions):
         for place, (name, variant) in enumerate(variants.items(), start=1):

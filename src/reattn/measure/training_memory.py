@@ -1,15 +1,28 @@
-"""The most memory that one step of training holds, without a training."""
+"""The most memory that a step of training holds, without a training."""
 
 import multiprocessing
-from collections.abc import Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
 
-from reattn.config.models import ModelSettings
+import torch
+
+from reattn.allocation import give_freed_memory_back
 from reattn.config.studies import TrainingSettings
 from reattn.config.variants import Variant
-from reattn.costs.memory import CPU_BYTES, largest_micro_batch
 from reattn.errors import ReattnError
-from reattn.measure.conditions import Conditions
+from reattn.measure.conditions import Conditions, conditions_hold
+from reattn.measure.memory import peak_memory
+from reattn.models.build import build_model
+from reattn.processes import PARENT, end_with_parent
+from reattn.training.devices import autocast_for
+from reattn.training.state import optimizer_of
+from reattn.training.steps import Step, is_out_of_memory
+
+STEPS = 2  # the first one makes the momentum, which the second one holds throughout
+
+SMALLEST_BLOCK = 2**16  # bytes; smaller ones may stay with the process when freed
 
 
 @dataclass(frozen=True)
@@ -17,8 +30,8 @@ class StepMemory:
     """What one step took.
 
     Attributes:
-        megabytes: The most that it held beyond the model and what torch holds.
-        batch: Images of the step.
+        megabytes: The most that it held: weights, gradients, momentum, activations.
+        batch: Images in memory at once.
     """
 
     megabytes: float
@@ -27,95 +40,96 @@ class StepMemory:
 
 def depths(variants: Mapping[str, Variant]) -> list[str]:
     """Variants that differ from another one in their number of layers alone."""
-    seen: dict[str, list[str]] = {}
+    alike: dict[str, list[str]] = {}
     for name, variant in variants.items():
         if hasattr(variant.model, "layers"):
             rest = variant.model.model_dump(exclude={"layers"})
-            seen.setdefault(repr(rest), []).append(name)
-    return [name for name in variants for alike in seen.values() if _among(name, alike)]
+            alike.setdefault(repr(rest), []).append(name)
+    several = {name for names in alike.values() if len(names) > 1 for name in names}
+    return [name for name in variants if name in several]
 
 
-def _among(name: str, alike: list[str]) -> bool:
-    return name in alike and len(alike) > 1
-
-
-def step_batch(
-    settings: ModelSettings, batch: int, training: TrainingSettings, image_size: int
-) -> int:
-    """Images that a training on a CPU would hold at once: its micro-batch.
-
-    On a GPU the whole batch, as far as the card takes it.
-    """
-    if training.micro_batch != "auto":
-        return min(training.micro_batch, batch)
-    if training.device == "gpu":
-        return batch
-    return largest_micro_batch(
-        settings, image_size, 10, batch, CPU_BYTES, training.precision
-    )
-
-
-def measure_step(variant: Variant, batch: int, conditions: Conditions) -> StepMemory:
-    """Forward, backward and update of one batch, in a process of its own.
+def measure_step(
+    variant: Variant, micro_batch: int, conditions: Conditions
+) -> StepMemory:
+    """Forward, backward and update, in a process of its own.
 
     What was measured before it would otherwise have left memory that the step takes
     without asking for more.
 
     Args:
         variant: What to train.
-        batch: Images of the step.
-        conditions: Image size, classes, device and threads.
+        micro_batch: Images in memory at once; halved, as in a training, where they
+            do not fit.
+        conditions: Image size, classes, device, threads and precision.
 
     Raises:
         ReattnError: the step failed, for instance for lack of memory.
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(
-        target=_measured, args=(variant, batch, conditions, sender)
-    )
+    arguments = (variant, micro_batch, conditions, sender)
+    process = context.Process(target=_measure_alone, args=arguments)
+    os.environ[PARENT] = str(os.getpid())
     process.start()
     sender.close()
     try:
         found = receiver.recv()
     except EOFError:
-        found = "the process that trained one step was ended"
+        found = "the process that trained one step was ended, perhaps for its memory"
     process.join()
     if isinstance(found, str):
         raise ReattnError(found)
-    return StepMemory(found, batch)
+    return found
 
 
-def _measured(variant: Variant, batch: int, conditions: Conditions, sender) -> None:
-    import torch
-
-    from reattn.measure.memory import peak_memory
-
+def _measure_alone(
+    variant: Variant, micro_batch: int, conditions: Conditions, sender: Connection
+) -> None:
+    end_with_parent()
+    give_freed_memory_back(SMALLEST_BLOCK)
+    torch.use_deterministic_algorithms(True, warn_only=True)  # as trainings do
+    # Mixed precision is entered around forward passes alone, by the step.
+    mixed = conditions.precision == "bf16"
+    outside = replace(conditions, precision="fp32") if mixed else conditions
     try:
-        torch.set_num_threads(conditions.threads)
-        step = _step(variant, batch, conditions)
-        sender.send(peak_memory(step, conditions.device))
-    except (RuntimeError, MemoryError) as fault:
-        sender.send(" ".join(str(fault).split()))
+        with conditions_hold(outside):
+            sender.send(_measured(variant, micro_batch, conditions))
+    except Exception as fault:  # the other process tells it
+        told = "out of memory" if is_out_of_memory(fault) else str(fault)
+        sender.send(f"a step of training failed: {' '.join(told.split())}")
 
 
-def _step(variant: Variant, batch: int, conditions: Conditions):
-    import torch
-    from torch.nn import functional as F
+def _measured(variant: Variant, micro_batch: int, conditions: Conditions) -> StepMemory:
+    batches: list[int] = []
+    work = _training(variant, micro_batch, conditions, batches.append)
+    return StepMemory(peak_memory(work, conditions.device), batches[-1])
 
-    from reattn.models.build import build_model
-    from reattn.training.state import optimizer_of
 
+def _training(
+    variant: Variant,
+    micro_batch: int,
+    conditions: Conditions,
+    taken: Callable[[int], None],
+) -> Callable[[], None]:
+    """Makes a model, takes steps and tells `taken` how many images fitted at once."""
     size, classes = conditions.image_size, conditions.num_classes
-    model = build_model(variant, image_size=size, num_classes=classes)
-    model.to(conditions.device).train()
-    optimizer = optimizer_of(model, variant.recipe)
-    images = torch.zeros(batch, 3, size, size, device=conditions.device)
-    labels = torch.zeros(batch, dtype=torch.long, device=conditions.device)
+    device = torch.device(conditions.device)
+    training = TrainingSettings(device="cpu", precision=conditions.precision)
 
-    def step() -> None:
-        optimizer.zero_grad(set_to_none=True)
-        F.cross_entropy(model(images), labels).backward()
-        optimizer.step()
+    def work() -> None:
+        model = build_model(variant, image_size=size, num_classes=classes)
+        step = Step(
+            model=model.to(device).train(),
+            optimizer=optimizer_of(model, variant.recipe),
+            smoothing=variant.recipe.label_smoothing,
+            micro_batch=micro_batch,
+            autocast=autocast_for(training, device),
+        )
+        images = torch.zeros(micro_batch, 3, size, size, device=device)
+        labels = torch.arange(micro_batch, device=device) % classes
+        for _ in range(STEPS):
+            step.take(images, labels)
+        taken(step.micro_batch)
 
-    return step
+    return work

@@ -5,6 +5,7 @@ from reattn.report.claim_tables import interval, verdict_counts
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape, listing, sentence
 from reattn.tables.cells import NOT_AVAILABLE, split_reasons
+from reattn.tables.differences import OVER_IMAGES
 
 Row = dict[str, str]
 
@@ -42,14 +43,17 @@ class Answers:
         return [_price(row) for row in self._context.priced if _is_twin(row)]
 
     def not_priced(self) -> list[Markdown]:
-        """Twins and models that this study says nothing of, by their reason."""
+        """Twins that this study says nothing of, by departure and reason."""
         found: dict[tuple[str, str], list[str]] = {}
         for row in self._context.unpriced:
             reasons = split_reasons(row["reason"])
             why = reasons.get("difference") or next(iter(reasons.values()), "")
-            found.setdefault((row["deviation"], why), []).append(row["label"])
+            # Which of both is not there is told by the table.
+            found.setdefault((row["deviation"], why.split(":")[0]), []).append(
+                row["label"]
+            )
         return [
-            Markdown(f"{name}, {listing(labels)}: {escape(why)}.")
+            Markdown(f"{name} in {listing(labels)}: {escape(why)}.")
             for (name, why), labels in found.items()
         ]
 
@@ -76,14 +80,15 @@ def _price(row: Row) -> Markdown:
         return Markdown(f"{text}; {escape(row['interval_kind'])}.")
     kind = escape(row["interval_kind"])
     verdict = _sign(float(row["low"]), float(row["high"]))
-    return Markdown(
-        f"{text} (95 % interval {escape(bounds)}; {kind}; runs: {row['n']}). {verdict}"
-    )
+    if row["interval_kind"] == OVER_IMAGES:
+        verdict = "That is one run each, and says nothing of other seeds."
+    spread = f"{numbers.CONFIDENCE} interval {escape(bounds)}; {kind}"
+    return Markdown(f"{text} ({spread}; runs: {row['n']}). {verdict}")
 
 
 def _sign(low: float, high: float) -> str:
     if low > 0:
-        return "It costs accuracy here."
+        return "It costs accuracy in this setting."
     if high < 0:
-        return "It helps accuracy here."
+        return "It raises accuracy in this setting."
     return "The interval contains zero: no cost is shown, and none is excluded."

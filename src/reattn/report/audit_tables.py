@@ -21,7 +21,7 @@ def audit_table(
         Column("With it, %"),
         Column("Put right, %"),
         Column("Difference"),
-        Column("95 % interval"),
+        Column(f"{numbers.CONFIDENCE} interval"),
         Column("Runs"),
         Column("Interval over", "left"),
     ]

@@ -35,14 +35,9 @@ def claims_table(
 
 def _claim(row: Row) -> list[object]:
     statement = f"{escape(row['statement'])} *{escape(row['source'])}*"
-    why = [reason for reason in (_why(row),) if reason]
-    verdict = " ".join([f"**{escape(row['verdict'])}**", *map(escape, why)])
-    return [
-        Markdown(statement),
-        row["measured"],
-        row["threshold"],
-        Markdown(verdict),
-    ]
+    why = _why(row).removeprefix(row["verdict"]).strip(" ;:")
+    verdict = f"**{escape(row['verdict'])}**" + (f" {escape(why)}" if why else "")
+    return [Markdown(statement), row["measured"], row["threshold"], Markdown(verdict)]
 
 
 def _why(row: Row) -> str:

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from reattn.config.paths import TABLES
+from reattn.config.paths import APART, TABLES
 from reattn.config.resolution import overrides_of
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
@@ -16,11 +16,10 @@ from reattn.files import read_json
 from reattn.report.figures import Absent, Figure, read_figures
 from reattn.report.models import Model, Pair
 from reattn.tables.cells import NOT_AVAILABLE, read_table
+from reattn.tables.evaluations import ALL
 from reattn.tables.ledger import read_ledger
 from reattn.tables.published import read_published
 
-# Groups with a section of their own.
-APART = ("audit", "projections", "depth")
 # Groups whose maps are not shown: there are many, and what counts is measured.
 WITHOUT_MAPS = ("projections", "depth")
 
@@ -60,8 +59,9 @@ class Context:
 
     @cached_property
     def pairs(self) -> list[Pair]:
-        """Rows of hierarchical.csv."""
-        return [Pair(row) for row in self.tables["hierarchical"]]
+        """Rows of hierarchical.csv; twins and depths have tables of their own."""
+        pairs = [Pair(row) for row in self.tables["hierarchical"]]
+        return [p for p in pairs if self.variants[p.id].group not in APART]
 
     def listed(self, place: str) -> list[Model]:
         """The models of a table of layout.yaml that this study has."""
@@ -91,14 +91,19 @@ class Context:
 
     @cached_property
     def priced(self) -> list[dict[str, str]]:
-        """Rows of audit.csv with a price."""
-        rows = self.tables["audit"]
-        return [row for row in rows if row["difference"] != NOT_AVAILABLE]
+        """Rows of audit.csv with a price: of twins, and over all models (D3, D4)."""
+        return [
+            row
+            for row in self.tables["audit"]
+            if row["difference"] != NOT_AVAILABLE
+            and (row["twin"] != NOT_AVAILABLE or row["variant"] == ALL)
+        ]
 
     @cached_property
     def unpriced(self) -> list[dict[str, str]]:
         """Rows of audit.csv without one."""
-        return [row for row in self.tables["audit"] if row not in self.priced]
+        rows = self.tables["audit"]
+        return [row for row in rows if row["difference"] == NOT_AVAILABLE]
 
     @cached_property
     def measured_attention(self) -> list[dict[str, str]]:

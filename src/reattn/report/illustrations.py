@@ -29,11 +29,25 @@ class Illustrations:
     def __init__(self, context: Context, numbering: Numbering, folder: Path):
         self._context, self._numbering, self._folder = context, numbering, folder
         self._placed: dict[Path, str] = {}
+        self._explained: dict[str, str] = {}
 
     def figure(self, identifier: str, kind: str, variant: str | None = None) -> str:
         """One numbered figure; several files of a kind become its panels."""
         found = select(self._context.figures, kind, variant)
         return self._placed_or_missing(identifier, found, variant, kind)
+
+    def alike(self, identifier: str, kind: str, variant: str) -> str:
+        """One of many figures of a kind, of which the first alone is explained."""
+        found = select(self._context.figures, kind, variant)[:1]
+        if not found or kind not in self._explained:
+            if found:
+                self._explained[kind] = identifier
+            return self._placed_or_missing(identifier, found, variant, kind)
+        first = self._numbering.reference(self._explained[kind])
+        caption = Markdown(f"{sentence(found[0].alt)} Read as {first}.")
+        self._placed[found[0].path] = identifier
+        name = self._numbering.figure(identifier)
+        return self._image(found[0], identifier, name, caption)
 
     def diagram(self, identifier: str, which: str) -> str:
         """The drawing of ordinary or of hierarchical attention."""
@@ -112,15 +126,17 @@ class Illustrations:
             panels.append(self._image(figure, target, part))
         return Markdown("\n\n".join(panels))
 
-    def _image(self, figure: Figure, identifier: str, name: str) -> Markdown:
+    def _image(
+        self, figure: Figure, identifier: str, name: str, caption: object = None
+    ) -> Markdown:
         path = Path(os.path.relpath(figure.path, self._folder)).as_posix()
         alt = figure.alt.replace("\\", "\\\\").replace('"', '\\"')
-        caption = f"**{name}.** {escape(figure.caption)}"
-        return Markdown(f'![{caption}](<{path}>){{#{identifier} alt="{alt}"}}')
+        shown = f"**{name}.** {escape(caption or figure.caption)}"
+        return Markdown(f'![{shown}](<{path}>){{#{identifier} alt="{alt}"}}')
 
     def _why(self, variant: str | None, kind: str = "query") -> str:
         context = self._context
-        folder = "curves" if kind == "curves" else "attention"
+        folder = kind if kind in ("curves", "attention-metrics") else "attention"
         if variant is None:
             return "it has not been drawn"
         if variant not in context.models:

@@ -69,7 +69,7 @@ def projections_table(
         Column("GFLOPs"),
         Column("Accuracy, %"),
         Column("Difference"),
-        Column("95 % interval"),
+        Column(f"{numbers.CONFIDENCE} interval"),
         Column("Runs"),
     ]
     rows = [_model(row) for row in context.tables["projections"]]

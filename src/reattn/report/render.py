@@ -113,6 +113,7 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "equation": numbering.equation,
         "ref": numbering.reference,
         "figure": illustrations.figure,
+        "alike": illustrations.alike,
         "diagram": illustrations.diagram,
         "query_and_average": illustrations.query_and_average,
         "query_map": illustrations.query_map,

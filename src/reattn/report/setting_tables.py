@@ -178,4 +178,6 @@ def deviations_table(
 def _handled(entry: Row) -> Markdown:
     shown = f"**{FOLLOWED[entry['followed']]}**: {escape(entry['status'])}"
     setting = f" Setting: {code(entry['setting'])}." if entry["setting"] else ""
-    return Markdown(f"{shown}.{setting}")
+    why = entry.get("unpriced")
+    priced = f" Not priced: {escape(why)}." if why else ""
+    return Markdown(f"{shown}.{setting}{priced}")

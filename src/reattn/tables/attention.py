@@ -1,7 +1,7 @@
 """tables/attention.csv: what training changed in each variant's attention."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from reattn.attention.metric_files import (
@@ -13,7 +13,7 @@ from reattn.attention.metric_files import (
     read_attention_metrics,
 )
 from reattn.config.variants import Variant
-from reattn.tables.cells import NOT_AVAILABLE, Row, is_missing, split_reasons
+from reattn.tables.cells import NOT_AVAILABLE, Row, split_reasons
 from reattn.tables.differences import PAIRED, difference
 from reattn.tables.statistics import CONFIDENCE, mean
 
@@ -96,9 +96,10 @@ def _row(
     row.put("images", next(iter(layers[0].values()))["images"], "")
     for metric in METRICS:
         _add_metric(row, metric, layers)
-    kinds = {len(_means(metric, TRAINED, layers)) for metric in METRICS} - {0}
-    kind = (OVER_SEEDS if max(kinds) > 1 else OVER_IMAGES) if kinds else None
-    row.put("interval_kind", kind, "no metric has a value")
+    both = len({seed for state, seed in layers[0] if state == INITIAL} & {*seeds})
+    measured = any(row.number(f"{metric}_change_low") is not None for metric in METRICS)
+    kind = OVER_SEEDS if both > 1 else OVER_IMAGES
+    row.put("interval_kind", kind if measured else None, "no metric has an interval")
     return row
 
 
@@ -111,7 +112,8 @@ def _add_metric(row: Row, metric: str, layers: Sequence[Layer]) -> None:
     change = difference(initial, trained, paired=True)
     low, high = (change.low, change.high) if change else (None, None)
     if change and change.low is None:
-        low, high = _over_images(change.value, metric, layers)
+        (seed,) = set(initial) & set(trained)
+        low, high = _over_images(change.value, metric, seed, layers)
         why = "one run, and no deviation over images"
     row.put(f"{metric}_change", change and change.value, why)
     row.put(f"{metric}_change_low", low, why)
@@ -121,28 +123,28 @@ def _add_metric(row: Row, metric: str, layers: Sequence[Layer]) -> None:
 def _means(metric: str, state: str, layers: Sequence[Layer]) -> dict[int, float]:
     """A metric's mean over layers, by seed; layers without it are left out."""
     seeds = [seed for known, seed in layers[0] if known == state]
-    found = {
-        seed: _numbers(layer[state, seed][metric] for layer in layers) for seed in seeds
-    }
+    found = {}
+    for seed in seeds:
+        cells = [
+            layer[state, seed][metric] for layer in layers if (state, seed) in layer
+        ]
+        found[seed] = [float(cell) for cell in cells if cell != NOT_AVAILABLE]
     return {seed: mean(values) for seed, values in found.items() if values}
 
 
-def _numbers(cells: Iterable[str]) -> list[float]:
-    return [float(cell) for cell in cells if not is_missing(cell)]
-
-
 def _over_images(
-    change: float, metric: str, layers: Sequence[Layer]
+    change: float, metric: str, seed: int, layers: Sequence[Layer]
 ) -> tuple[float | None, float | None]:
     from scipy.stats import norm
 
-    column = f"{metric}_std"
-    spreads = [_means(column, state, layers) for state in (TRAINED, INITIAL)]
-    if not all(spreads):
-        return None, None
-    images = int(next(iter(layers[0].values()))["images"])
-    error = math.hypot(*(next(iter(s.values())) for s in spreads)) / math.sqrt(images)
-    half = float(norm.ppf((1 + CONFIDENCE) / 2)) * error
+    errors = []
+    for state in (TRAINED, INITIAL):
+        spreads = _means(f"{metric}_std", state, layers)
+        if seed not in spreads:
+            return None, None
+        images = int(layers[0][state, seed]["images"])
+        errors.append(spreads[seed] / math.sqrt(images))
+    half = float(norm.ppf((1 + CONFIDENCE) / 2)) * math.hypot(*errors)
     return change - half, change + half
 
 

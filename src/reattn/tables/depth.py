@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from reattn.config.variants import Variant
 from reattn.tables.cells import Row
+from reattn.tables.models import is_hierarchical
 
 TAKEN = (
     *("params", "training_memory_mb", "memory_batch"),
@@ -22,30 +23,35 @@ def depth_rows(variants: Mapping[str, Variant], models: Sequence[Row]) -> list[R
     Args:
         variants: A study's variants by id.
         models: Rows of tables/models.csv.
+
+    Returns:
+        Ordinary models before hierarchical ones, each from few to many layers.
     """
-    alike = {
-        _but_for_layers(variant)
-        for variant in variants.values()
-        if variant.group == GROUP
-    }
+    alike = [_but_for_layers(v) for v in variants.values() if v.group == GROUP]
+    chosen = [name for name, v in variants.items() if _but_for_layers(v) in alike]
+    chosen.sort(key=lambda name: _place(variants[name]))
     by_name = {row["variant"]: row for row in models}
-    chosen = [n for n, variant in variants.items() if _but_for_layers(variant) in alike]
-    chosen.sort(
-        key=lambda n: (variants[n].model.hierarchical, variants[n].model.layers)
-    )
     return [_row(by_name[name], variants[name]) for name in chosen]
 
 
-def _but_for_layers(variant: Variant) -> str:
-    return repr(variant.model.model_dump(exclude={"layers"}))
+def _but_for_layers(variant: Variant) -> dict[str, object]:
+    return variant.model.model_dump(exclude={"layers"})
+
+
+def _layers(variant: Variant) -> int | None:
+    return getattr(variant.model, "layers", None)
+
+
+def _place(variant: Variant) -> tuple[bool, int]:
+    return is_hierarchical(variant), _layers(variant) or 0
 
 
 def _row(model: Row, variant: Variant) -> Row:
     row = Row(variant=model["variant"], label=model["label"])
-    row.put("layers", variant.model.layers, "")
-    row.put("hierarchical", variant.model.hierarchical, "")
+    row.put("layers", _layers(variant), "the family has stages, or a fixed depth")
+    row.put("hierarchical", is_hierarchical(variant), "")
     for column in TAKEN:
-        row.put(column, model.number(column), model.reason(column) or "")
+        row.put(column, model[column], model.reason(column) or "")
     row.put("n_seeds", model["n_seeds"], "")
     row.put("status", model["status"], "")
     return row

@@ -20,6 +20,7 @@ ONE_ALONE = "one run on one side, no interval"
 PREDICTION = "prediction interval for one run"
 SIGNIFICANCE = 1 - CONFIDENCE
 _LARGEST_EFFECT = 100.0  # in standard deviations
+_ROUNDING = 1e-9  # of subtracted percentages
 
 
 @dataclass(frozen=True)
@@ -100,10 +101,11 @@ def _over_seeds(
 
 
 def _constant(before: Sequence[float], after: Sequence[float], kind: str) -> bool:
-    """Whether there is no spread, for which scipy gives no interval."""
+    """Whether there is no spread, of which scipy would warn."""
+    sides = [before, after]
     if kind == PAIRED:
-        return len({b - a for a, b in zip(before, after, strict=True)}) == 1
-    return len(set(before)) == len(set(after)) == 1
+        sides = [[b - a for a, b in zip(before, after, strict=True)]]
+    return all(max(side) - min(side) < _ROUNDING for side in sides)
 
 
 def _over_images(

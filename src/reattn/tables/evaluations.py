@@ -73,11 +73,12 @@ def evaluation_rows(
 
 
 def _row_of_all(entry: Mapping[str, Any], first: BySeed, second: BySeed) -> Row:
-    found, why = None, "fewer than two models have such evaluations"
-    if len(first) > 1:
-        found = difference(first, second, paired=True)
-        found, why = replace(found, kind=OVER_MODELS), ""
-    return _row(entry, ALL, "all models", (first, second), found, why)
+    if len(first) < 2:
+        why = "fewer than two models have such evaluations"
+        return _row(entry, ALL, "all models", ({}, {}), None, why)
+    found = difference(first, second, paired=True)
+    found = replace(found, kind=OVER_MODELS)
+    return _row(entry, ALL, "all models", (first, second), found, "")
 
 
 def _row(

@@ -32,7 +32,7 @@ MEASURED_BESIDES = (
     "memory_batch",
 )
 OF_STEPS = ("training_memory_mb", "memory_batch")
-DEPTH_ALONE = "measured for models that differ in depth alone"
+DEPTH_ALONE = "measured where models differ in their number of layers alone"
 COLUMNS = (
     *("variant", "label", "group", "family", "heads", "hierarchical", "n_seeds"),
     *("accuracy_mean", "accuracy_std", "accuracy_ci_low", "accuracy_ci_high"),
@@ -173,7 +173,8 @@ def _add_measurements(
         "the table of measurements has no number there" if measured else unmeasured
     )
     for column in (*MEASURED, *MEASURED_BESIDES):
-        reason = DEPTH_ALONE if measured and column in OF_STEPS else why
+        left_out = column in OF_STEPS and measured and not measured.get("reason")
+        reason = DEPTH_ALONE if left_out else why
         row.put(column, _number(measured.get(column)), reason)
     trained = next((r.metrics["params"] for r in runs if r.metrics.get("params")), None)
     params = _number(measured.get("params")) or trained
