@@ -1,5 +1,6 @@
 """The README: every command in it is run, dry-run, or parsed with the reason."""
 
+import json
 import os
 import re
 import shlex
@@ -52,7 +53,9 @@ def test_every_block_is_marked():
     for block in BLOCKS:
         assert block["how"], block["text"]
         how = block["how"].split()[0].rstrip(",")
-        assert how in {"run", "dry-run", "parse", "file", "python", "after"}
+        assert how in {
+            *("run", "dry-run", "parse", "file", "python", "after", "own", "edit"),
+        }
         if how == "parse":
             assert "because" in block["how"], block["text"]
 
@@ -109,21 +112,61 @@ def test_the_python_example_runs(clone: Path):
     assert "2 torch.Size([1, 9, 16, 16, 16, 16])" in done.stdout
 
 
-def test_the_example_variant_can_be_trained(tmp_path: Path):
-    """The file of the README, to the letter, in a study that lists it."""
-    project = copy_project(tmp_path / "project")
-    (block,) = [block for block in BLOCKS if (block["how"] or "").startswith("file")]
-    path = project / block["how"].split()[1]
-    path.write_text(block["text"])
-    study = project / "config" / "studies" / "demo.yaml"
-    study.write_text(study.read_text().replace("[report]", "[audit]"))
-    done = run("python -m reattn variants --study demo --csv", project)
-    assert path.stem in done.stdout, done.stderr
+OWN = ["learned2d-4h-content", "gaussian-window"]
+
+
+def replace_lines(path: Path, text: str) -> None:
+    """Put every line of a block in the place of the line with the same key."""
+    content = path.read_text()
+    for line in text.splitlines():
+        key = re.escape(line.partition(":")[0])
+        content, count = re.subn(rf"^{key}:.*$", line, content, flags=re.MULTILINE)
+        assert count == 1, line
+    path.write_text(content)
+
+
+@pytest.fixture(scope="module")
+def with_own_variants(tmp_path_factory) -> Path:
+    """A project in which a reader did what the section says, to the letter.
+
+    All but the last step, whose whole report is too much for a test.
+    """
+    project = copy_project(tmp_path_factory.mktemp("own") / "project")
+    section = README.split("## Your own variant")[1].split("\n## ")[0]
+    for block in (match.groupdict() for match in BLOCK.finditer(section)):
+        kind, *where = block["how"].split()
+        if kind == "own":
+            for line in block["text"].splitlines():
+                dry = " -n" if line.startswith("snakemake") else ""
+                done = run(line + dry, project)
+                assert done.returncode == 0, done.stdout + done.stderr
+        elif kind == "file":
+            (project / where[0]).write_text(block["text"])
+        else:
+            replace_lines(project / where[0], block["text"])
+    for variant in OWN:
+        assert f"train_model/{variant}-seed0" in done.stdout
+    return project
+
+
+@pytest.mark.parametrize("variant", OWN)
+def test_the_example_variants_can_be_trained(with_own_variants: Path, variant: str):
+    """Both are in the study and end well, and so does what is drawn of them."""
     done = run(
-        f"python -m reattn prepare demo; python -m reattn train demo {path.stem}",
-        project,
+        f"""
+        sed -i "s/epochs: 3/epochs: 1/" config/studies/demo.yaml
+        python -m reattn prepare demo
+        python -m reattn train demo {variant}
+        python -m reattn attention demo {variant}
+        python -m reattn figures demo {variant}
+        """,
+        with_own_variants,
     )
-    assert "ok" in done.stdout, done.stderr
+    assert done.returncode == 0, done.stderr
+    run_folder = with_own_variants / "results" / "demo" / "runs" / variant / "seed0"
+    assert json.loads((run_folder / "status.json").read_text())["status"] == "ok"
+    figures = with_own_variants / "results" / "demo" / "figures" / "attention" / variant
+    assert list(figures.glob("*.svg"))
 
 
 def test_files_that_it_names_exist():

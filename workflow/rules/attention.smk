@@ -58,7 +58,8 @@ rule measure_attention:
         images=ancient(f"{RESULTS}/data/images.npy"),
         labels=ancient(f"{RESULTS}/data/labels.npy"),
     output:
-        table=f"{RESULTS}/measure/attention/{{variant}}.csv",
+        # Rows of runs that were kept without their weights stay.
+        table=update(f"{RESULTS}/measure/attention/{{variant}}.csv"),
     log:
         f"{RESULTS}/logs/measure_attention/{{variant}}.log",
     conda:

@@ -37,7 +37,8 @@ rule compare_predictions:
         predictions=predictions_there_are,
         status=run_files("status.json"),
     output:
-        table=f"{RESULTS}/measure/agreement.csv",
+        # Rows of runs that were kept without their predictions stay.
+        table=update(f"{RESULTS}/measure/agreement.csv"),
     log:
         f"{RESULTS}/logs/compare_predictions.log",
     conda:

@@ -65,8 +65,8 @@ def measure_attention(study: str, variant_id: str) -> Path:
         return path
     earlier = read_attention_metrics(path) if path.exists() else []
     rows = [row for run in runs for row in _rows(run, images, earlier)]
-    if rows != earlier:
-        write_attention_metrics(path, rows)
+    # Also where nothing is new: a file that is older than its runs would be made again.
+    write_attention_metrics(path, rows)
     return path
 
 

@@ -36,13 +36,11 @@ def attention_findings(
         return (Finding(variant, None, reason=reason),) * 2
     cells = (
         f"measure/attention/{variant}.csv, {metric} where head is all: "
-        f"layers {layers}, seeds {', '.join(map(str, seeds))}"
+        f"layers {layers}, seeds {', '.join(map(str, seeds))}, trained and initial"
     )
     after = [trained[seed] for seed in seeds]
     changes = [trained[seed].minus(initial[seed]) for seed in seeds]
-    return _finding(variant, after, cells), _finding(
-        variant, changes, f"{cells}, trained and initial"
-    )
+    return _finding(variant, after, cells), _finding(variant, changes, cells)
 
 
 def _why_none(variant: str, some: bool, layers: str) -> str:

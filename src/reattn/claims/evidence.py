@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reattn.attention.metric_files import metrics_path, read_attention_metrics
 from reattn.claims.numbers import PublishedNumber
+from reattn.claims.wording import NOT_IN_STUDY, NOT_MEASURED
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
 from reattn.tables.cells import NOT_AVAILABLE, read_table, split_reasons
@@ -86,7 +87,7 @@ class Evidence:
             return [], reason
         path = metrics_path(self.results, variant)
         if not path.exists():
-            return [], f"attention is not measured: {variant}"
+            return [], f"{NOT_MEASURED}: {variant}"
         seeds = {str(run.seed) for run in self._runs[variant] if run.counts}
         rows = read_attention_metrics(path)
         layers = [row for row in rows if row["head"] == "all" and row["seed"] in seeds]
@@ -100,7 +101,7 @@ class Evidence:
         """Which of these variants have no run that ended well, and why."""
         names = dict.fromkeys(variants)
         missing = [name for name in names if name not in self.variants]
-        parts = [f"not in this study: {', '.join(missing)}"] if missing else []
+        parts = [f"{NOT_IN_STUDY}: {', '.join(missing)}"] if missing else []
         for name in names:
             if name in self.variants and not self.accuracies(name):
                 planned = len(self.study.seeds)
@@ -122,7 +123,7 @@ class Evidence:
         """A number of tables/models.csv, or None and why."""
         row = self._models.get(variant)
         if row is None:
-            return None, f"not in this study: {variant}"
+            return None, f"{NOT_IN_STUDY}: {variant}"
         if row[column] == NOT_AVAILABLE:
             why = split_reasons(row["reason"]).get(column, "not recorded")
             return None, f"{variant}: {why}"

@@ -10,13 +10,14 @@ from reattn.claims.published import AT_THIS_SCALE, published_finding
 from reattn.claims.structure import ratio
 from reattn.claims.verdicts import (
     BY_CONSTRUCTION,
+    EXACT,
     INCONCLUSIVE,
     NOT_TESTED,
     Finding,
     all_of,
     within,
 )
-from reattn.claims.wording import asked
+from reattn.claims.wording import asked, joined
 from reattn.config.claims import Claim
 from reattn.config.predicates import (
     Attention,
@@ -27,6 +28,8 @@ from reattn.config.predicates import (
     Predicate,
     Ratio,
 )
+
+IN_THIS_SETTING = "in this reduced setting"
 
 
 @dataclass(frozen=True)
@@ -75,11 +78,17 @@ def judge(claim: Claim, evidence: Evidence) -> Judgement:
     reasons = [part.reason for part in parts]
     if claim.evidence.scale == "full" and evidence.study.reduced:
         verdict, reasons = NOT_TESTED, [AT_THIS_SCALE, *_missing(parts)]
+    elif evidence.study.reduced and verdict != NOT_TESTED and _is_trained(parts):
+        reasons.insert(0, IN_THIS_SETTING)
     variants = [name for part in parts for name in part.finding.runs]
     if stale := evidence.stale(variants):
         reasons.append(f"trained by other code than today's: {', '.join(stale)}")
-    reason = "; ".join(dict.fromkeys(filter(None, reasons)))
-    return Judgement(verdict, asked(predicate), parts, reason)
+    return Judgement(verdict, asked(predicate), parts, joined(reasons))
+
+
+def _is_trained(parts: Sequence[Part]) -> bool:
+    """Whether runs of this study are behind a number."""
+    return any(part.finding.runs and part.finding.kind != EXACT for part in parts)
 
 
 def _missing(parts: Sequence[Part]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from reattn.claims.evidence import Evidence
 from reattn.claims.verdicts import EXACT, Finding
+from reattn.claims.wording import joined
 
 MEMORY = "training_memory_mb"
 STEP_IMAGES = "memory_batch"
@@ -14,8 +15,7 @@ def ratio(evidence: Evidence, pair: tuple[str, str], column: str) -> Finding:
     below, why_below = evidence.cell(first, column)
     above, why_above = evidence.cell(second, column)
     if below is None or above is None:
-        reasons = dict.fromkeys(filter(None, (why_below, why_above)))
-        return Finding(subject, None, reason="; ".join(reasons))
+        return Finding(subject, None, reason=joined((why_below, why_above)))
     if not below:
         return Finding(subject, None, reason=f"{first}: {column} is 0")
     if column == MEMORY and (reason := _unlike_steps(evidence, pair)):

@@ -1,5 +1,6 @@
 """Claims and findings in words."""
 
+from collections.abc import Iterable
 from functools import singledispatch
 
 from reattn.claims.verdicts import EXACT, Finding
@@ -31,6 +32,9 @@ LAYERS = {
     "last-minus-first": "last layer minus first layer",
     "last-two-minus-first": "last two layers minus first layer",
 }
+NOT_IN_STUDY = "not in this study"
+NOT_MEASURED = "attention is not measured"
+NAMING = (NOT_IN_STUDY, NOT_MEASURED)
 BOUNDS = (
     ("trained_at_least", "after training at least"),
     ("trained_at_most", "after training at most"),
@@ -93,6 +97,21 @@ def told(finding: Finding) -> str:
     if finding.kind == EXACT or finding.low is None:
         return text
     return f"{text} ({_number(finding.low)} to {_number(finding.high)})"
+
+
+def joined(reasons: Iterable[str]) -> str:
+    """Reasons in one line, each once; those that only name variants, together."""
+    found: dict[str, list[str]] = {}
+    for reason in filter(None, reasons):
+        lead, _, names = reason.partition(": ")
+        if lead in NAMING and ";" not in names:
+            found.setdefault(lead, []).extend(names.split(", "))
+        else:
+            found[reason] = []
+    return "; ".join(
+        f"{lead}: {', '.join(dict.fromkeys(names))}" if names else lead
+        for lead, names in found.items()
+    )
 
 
 def _number(value: float) -> str:

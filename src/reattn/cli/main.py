@@ -17,6 +17,7 @@ from reattn.cli import (
     gpu,
     looking,
     model,
+    new_variant,
     results,
     studies,
     training,
@@ -35,6 +36,7 @@ app = typer.Typer(
 for module in (
     *(
         studies,
+        new_variant,
         gpu,
         data,
         training,

@@ -18,11 +18,14 @@ def register(app: typer.Typer) -> None:
 def check(study: StudyName) -> None:
     """Check a study's configuration; all faults are reported together.
 
-    Reads config/studies/STUDY.yaml and config/variants/*.yaml; writes nothing.
+    Reads config/studies/STUDY.yaml, config/variants/*.yaml and config/claims.yaml;
+    writes nothing.
     """
+    from reattn.config.claims import load_claims
     from reattn.config.runs import runs_of
 
     runs = runs_of(study)
+    load_claims()
     typer.echo(f"{study}: {len(runs)} runs, no fault found.")
 
 

@@ -5,7 +5,7 @@ behind a named setting whose value `authors` keeps their form. The numbers D1 to
 D8 are those of config/deviations.yaml.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -178,3 +178,7 @@ ModelSettings = Annotated[
     | ResNetSettings,
     Field(discriminator="family"),
 ]
+FAMILIES = tuple(
+    get_args(settings.model_fields["family"].annotation)[0]
+    for settings in get_args(get_args(ModelSettings)[0])
+)

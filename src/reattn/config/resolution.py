@@ -8,6 +8,8 @@ from reattn.config.attention import attention_faults
 from reattn.config.depths import depth_faults
 from reattn.config.faults import sentences, suggestion
 from reattn.config.loading import load_study, load_variants
+from reattn.config.mechanisms import mechanism_faults
+from reattn.config.models import FAMILIES
 from reattn.config.sizes import size_faults, training_faults
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
@@ -34,7 +36,7 @@ def resolve_variants(study: Study, name: str) -> dict[str, Variant]:
         problems += faults
         if variant.group in study.groups or variant_id in study.variants:
             resolved[variant_id] = changed
-            problems += _sizes(study, variant_id, changed, where)
+            problems += _unfit(study, variant_id, changed, where)
     problems += depth_faults(study, known, resolved, where)
     if problems:
         raise ConfigError(problems)
@@ -62,14 +64,13 @@ def load_resolved(name: str) -> tuple[Study, dict[str, Variant]]:
 
 
 def _unknown_names(study: Study, known: dict[str, Variant], where: str) -> list[str]:
-    families = {variant.model.family for variant in known.values()}
     problems = [
         f"{where}: variants: {name!r} does not exist. {suggestion(name, known)}"
         for name in study.variants
         if name not in known
     ]
     for kind, names, valid in (
-        ("families", study.overrides.families, families),
+        ("families", study.overrides.families, FAMILIES),
         ("variants", study.overrides.variants, known),
     ):
         problems += [
@@ -115,8 +116,9 @@ def _with_overrides(
     return changed, []
 
 
-def _sizes(study: Study, variant_id: str, variant: Variant, where: str) -> list[str]:
+def _unfit(study: Study, variant_id: str, variant: Variant, where: str) -> list[str]:
     size = study.data.image_size
     faults = size_faults(variant.model, (size, size))
     faults += training_faults(variant.model, (size, size))
-    return [f"{where}: {variant_id}: {fault}." for fault in faults]
+    told = [f"{fault}." for fault in faults] + mechanism_faults(variant.model)
+    return [f"{where}: {variant_id}: {fault}" for fault in told]

@@ -5,14 +5,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from reattn.config.models import Count, Epochs, Settings
-from reattn.config.variants import Identifier
+from reattn.config.variants import Group, Identifier
 
 Unit = Annotated[float, Field(ge=0, le=1)]
 Mean = tuple[Unit, Unit, Unit]
 Deviation = Annotated[float, Field(gt=0, le=1)]
 Deviations = tuple[Deviation, Deviation, Deviation]
 Seed = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
-Group = Literal["report", "audit", "projections", "depth"]
 
 
 class DataSettings(Settings):

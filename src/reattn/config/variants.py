@@ -14,6 +14,7 @@ from reattn.config.models import (
     Settings,
 )
 
+Group = Literal["report", "audit", "projections", "depth", "own"]
 Augmentation = Literal["crop-flip", "flip", "crop-flip-rotation-jitter"]
 
 
@@ -51,9 +52,7 @@ class Variant(Settings):
     """One YAML file of config/variants, whose name is the variant's id."""
 
     label: str = Field(min_length=1, description="Name in tables, as in the report.")
-    group: Literal["report", "audit", "projections", "depth"] = Field(
-        description="Which part of the study it belongs to."
-    )
+    group: Group = Field(description="Which part of the study it belongs to.")
     order: Count = Field(description="Place in tables.")
     ordinary: Identifier | None = Field(
         default=None, description="Of a hierarchical variant: its ordinary version."

@@ -22,7 +22,7 @@ from reattn.training.steps import Step, is_out_of_memory
 
 STEPS = 2  # the first one makes the momentum, which the second one holds throughout
 
-SMALLEST_BLOCK = 2**16  # bytes; smaller ones may stay with the process when freed
+SMALLEST_BLOCK = 2**18  # bytes; smaller ones may stay with the process when freed
 
 
 @dataclass(frozen=True)
