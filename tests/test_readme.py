@@ -146,27 +146,20 @@ def with_own_variants(tmp_path_factory) -> Path:
             replace_lines(project / where[0], block["text"])
     for variant in OWN:
         assert f"train_model/{variant}-seed0" in done.stdout
+    study = project / "config" / "studies" / "demo.yaml"
+    fewer = "batch: 32\n  epoch_images: 96\n  evaluation_images: 96"
+    study.write_text(study.read_text().replace("batch: 32", fewer))
+    assert run("python -m reattn prepare demo", project).returncode == 0
     return project
 
 
 @pytest.mark.parametrize("variant", OWN)
 def test_the_example_variants_can_be_trained(with_own_variants: Path, variant: str):
-    """Both are in the study and end well, and so does what is drawn of them."""
-    done = run(
-        f"""
-        sed -i "s/epochs: 3/epochs: 1/" config/studies/demo.yaml
-        python -m reattn prepare demo
-        python -m reattn train demo {variant}
-        python -m reattn attention demo {variant}
-        python -m reattn figures demo {variant}
-        """,
-        with_own_variants,
-    )
+    """They end well; where they look is in the tests of mechanisms."""
+    done = run(f"python -m reattn train demo {variant}", with_own_variants)
     assert done.returncode == 0, done.stderr
-    run_folder = with_own_variants / "results" / "demo" / "runs" / variant / "seed0"
-    assert json.loads((run_folder / "status.json").read_text())["status"] == "ok"
-    figures = with_own_variants / "results" / "demo" / "figures" / "attention" / variant
-    assert list(figures.glob("*.svg"))
+    folder = with_own_variants / "results" / "demo" / "runs" / variant / "seed0"
+    assert json.loads((folder / "status.json").read_text())["status"] == "ok"
 
 
 def test_files_that_it_names_exist():

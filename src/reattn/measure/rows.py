@@ -108,10 +108,12 @@ def _time_into(row: Row, suffix: str, model: nn.Module, conditions: Conditions) 
 
 
 def _one_line(fault: Exception) -> str:
+    text = " ".join(str(fault).split())
+    if isinstance(fault, ReattnError):
+        return text
     if is_out_of_memory(fault):
         return "out of memory"
-    text = " ".join(str(fault).split())
-    return text if isinstance(fault, ReattnError) else f"{type(fault).__name__}: {text}"
+    return f"{type(fault).__name__}: {text}"
 
 
 def summary(row: Row) -> str:

@@ -36,7 +36,7 @@ def claims_table(
 def _claim(row: Row) -> list[object]:
     statement = f"{escape(row['statement'])} *{escape(row['source'])}*"
     why = _why(row).removeprefix(row["verdict"]).strip(" ;:")
-    verdict = f"**{escape(row['verdict'])}**" + (f" {escape(why)}" if why else "")
+    verdict = f"**{escape(row['verdict'])}**" + (f": {escape(why)}" if why else "")
     return [Markdown(statement), row["measured"], row["threshold"], Markdown(verdict)]
 
 
