@@ -59,7 +59,7 @@ CONFIG = "config/config.yaml"
 TINY = "--config study=tiny"
 CALLS = [
     ("--config study=demmo", ("'demmo'", "Did you mean demo?")),
-    ("--config study=", ("Study", "does not exist", "Known: cifar")),
+    ("--config study=", ("Study", "does not exist", "Known: audit-cpu")),
     ("--config study=5", ("'5'", "does not exist")),
     ("--config study=../demo", ("'../demo'", "does not exist")),
     ("--config stdy=demo", ("--config stdy", "Did you mean study?")),

@@ -49,6 +49,7 @@ from reattn.models.build import build_model
 from reattn.tables import attention as table
 from reattn.training import checkpoints
 from reattn.training.fresh import fresh_model
+from reattn.training.state import weights_digest
 
 H, W, N = 6, 7, 42
 PATCH = (2, 2)
@@ -323,6 +324,8 @@ def study(project) -> str:
         for seed in (0, 1):
             run = find_run(name, variant, seed)
             model = fresh_model(run, (16, 16), 10)
+            start = {"initial_weights": weights_digest(model)}
+            write_json(run.folder / "metrics.json", start)
             for parameter in model.parameters():
                 parameter.data.mul_(2)
             checkpoints.save(run.folder / "model.pt", {"model": model.state_dict()})
@@ -365,6 +368,18 @@ def test_what_training_changed_is_seen(study: str):
     rows = read_attention_metrics(measure_attention(study, "vit"))
     cells = {(r["seed"], r["state"], r["layer"], r["head"]): r["entropy"] for r in rows}
     assert cells["0", TRAINED, "2", ALL] == cells["0", INITIAL, "2", ALL] == own[1]
+
+
+def test_a_beginning_that_cannot_be_drawn_again_is_said(study: str):
+    """Of older runs, and where today's code draws other weights: n/a, with the reason."""
+    for content, words in (
+        ({"params": 1}, "did not record"),
+        ({"initial_weights": "0" * 16}, "other initial weights"),
+    ):
+        write_json(find_run(study, "vit", 0).folder / "metrics.json", content)
+        rows = read_attention_metrics(measure_attention(study, "vit"))
+        (row,) = (r for r in rows if (r["seed"], r["state"]) == ("0", INITIAL))
+        assert row["entropy"] == NOT_AVAILABLE and words in row["reason"]
 
 
 def test_what_has_no_softmax_or_no_attention_says_so(study: str):

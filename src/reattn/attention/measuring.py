@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from torch import nn
 
+from reattn.attention.beginnings import why_no_start
 from reattn.attention.looking import Looker
 from reattn.attention.measuring_images import Measured, measure_images
 from reattn.attention.measuring_rows import rows_of
@@ -34,7 +35,6 @@ Make = Callable[[Run, tuple[int, int], int], nn.Module]
 log = logging.getLogger(__name__)
 
 NOT_KEPT = "the weights of this run are not kept here"
-IMPORTED = "what imported weights began from is not known"
 
 
 def measure_attention(study: str, variant_id: str) -> Path:
@@ -98,6 +98,10 @@ class _Images:
         look = Looker(model, dataset.mean, dataset.std, run.seed)
         return measure_images(look, np.array(images))
 
+    def why_no_start(self, run: Run) -> str | None:
+        """Why a run's initial weights cannot be had; None where they can."""
+        return why_no_start(run, self._size, len(self._dataset.classes))
+
 
 def _rows(
     run: Run, images: _Images, earlier: Sequence[MetricRow]
@@ -106,19 +110,19 @@ def _rows(
     if status not in USABLE:
         yield _absent(run, f"the run did not end well: {status}")
     elif (run.folder / "model.pt").exists():
-        yield from _measured(run, images, status)
+        yield from _measured(run, images)
     else:
         kept = [row for row in earlier if row["seed"] == str(run.seed)]
         yield from kept or [_absent(run, NOT_KEPT)]
 
 
-def _measured(run: Run, images: _Images, status: str) -> Iterator[MetricRow]:
+def _measured(run: Run, images: _Images) -> Iterator[MetricRow]:
     log.info("Measuring the attention of %s.", run.name)
     keys = {"variant": run.variant_id, "seed": run.seed}
     trained = images.measure(run, load_weights)
     yield from rows_of(trained, {**keys, "state": TRAINED})
-    if status == "imported":
-        yield metric_row({**keys, "state": INITIAL}, {}, IMPORTED)
+    if reason := images.why_no_start(run):
+        yield metric_row({**keys, "state": INITIAL}, {}, reason)
         return
     initial = images.measure(run, fresh_model)
     yield from rows_of(initial, {**keys, "state": INITIAL})

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+MANY = 10  # names that a message lists
 NAMES = "names consist of lowercase letters, digits and single hyphens"
 
 
@@ -88,12 +89,13 @@ def shown_value(value: object) -> str:
 
 
 def suggestion(name: str, valid: Iterable[str]) -> str:
-    """The nearest valid name, or all of them."""
+    """The nearest valid name, or all of them, or the first of many."""
     valid = sorted(valid)
     close = difflib.get_close_matches(name, valid, n=1, cutoff=0.7)
     if close:
         return f"Did you mean {close[0]}?"
-    return f"Known: {', '.join(valid)}."
+    more = f" and {len(valid) - MANY} more" if len(valid) > MANY else ""
+    return f"Known: {', '.join(valid[:MANY])}{more}."
 
 
 def _is_union_branch(part: Any) -> bool:
