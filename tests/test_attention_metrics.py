@@ -371,7 +371,7 @@ def test_what_training_changed_is_seen(study: str):
 
 
 def test_a_beginning_that_cannot_be_drawn_again_is_said(study: str):
-    """Of older runs, and where today's code draws other weights: n/a, with the reason."""
+    """Of older runs, and where today's code draws other weights: n/a, and why."""
     for content, words in (
         ({"params": 1}, "did not record"),
         ({"initial_weights": "0" * 16}, "other initial weights"),
@@ -379,7 +379,8 @@ def test_a_beginning_that_cannot_be_drawn_again_is_said(study: str):
         write_json(find_run(study, "vit", 0).folder / "metrics.json", content)
         rows = read_attention_metrics(measure_attention(study, "vit"))
         (row,) = (r for r in rows if (r["seed"], r["state"]) == ("0", INITIAL))
-        assert row["entropy"] == NOT_AVAILABLE and words in row["reason"]
+        assert row["entropy"] == NOT_AVAILABLE
+        assert words in row["reason"]
 
 
 def test_what_has_no_softmax_or_no_attention_says_so(study: str):

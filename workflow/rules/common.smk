@@ -29,6 +29,7 @@ shell.prefix(
 )
 
 from reattn.cards import slots_message
+from reattn.config.claims import load_claims
 from reattn.config.freshness import (
     code_changed,
     retraining_reasons,
@@ -61,6 +62,8 @@ def or_stop(call, *arguments):
 
 RUNS = or_stop(runs_of, STUDY)
 LIMITS = or_stop(limits_from, config)
+# Faults of the claims are told before any work, not after it.
+or_stop(load_claims)
 SETTINGS = RUNS[0].study
 VARIANTS = list(dict.fromkeys(run.variant_id for run in RUNS))
 NEEDS_GPU = SETTINGS.training.device == "gpu"
