@@ -83,7 +83,18 @@ def _price(row: Row) -> Markdown:
     if row["interval_kind"] == OVER_IMAGES:
         verdict = "That is one run each, and says nothing of other seeds."
     spread = f"{numbers.CONFIDENCE} interval {escape(bounds)}; {kind}"
-    return Markdown(f"{text} ({spread}; runs: {row['n']}). {verdict}")
+    return Markdown(
+        f"{text} ({spread}; runs: {row['n']}). {verdict}{_pair_by_pair(row)}"
+    )
+
+
+def _pair_by_pair(row: Row) -> str:
+    """The differences behind a mean, which a reader may judge by eye."""
+    if row["by_seed"] == NOT_AVAILABLE:
+        return ""
+    gains = [pair.split(": ")[1] for pair in row["by_seed"].split("; ")]
+    shown = ", ".join(escape(numbers.points(gain)) for gain in gains)
+    return f" Pair by pair: {shown}."
 
 
 def _sign(low: float, high: float) -> str:

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 
 from reattn.tables.cells import Row
-from reattn.tables.differences import Difference
+from reattn.tables.differences import PAIRED, Difference
 from reattn.tables.statistics import mean
 
 TESTS = ("only_with_right", "only_without_right", "mcnemar_p")
 COLUMNS = (
     *("deviation", "title", "variant", "label", "twin", "twin_label", "n"),
     *("accuracy_with", "accuracy_without", "difference", "low", "high"),
-    *("interval_kind", *TESTS, "status", "reason"),
+    *("interval_kind", *TESTS, "by_seed", "status", "reason"),
 )
 MEASURED = "measured"
 NOT_TESTED = "not tested"
@@ -40,4 +40,13 @@ def put_difference(
     row.put("low", found.low if found else None, no_interval)
     row.put("high", found.high if found else None, no_interval)
     row.put("interval_kind", found.kind if found else None, why)
+    paired = found is not None and found.kind == PAIRED
+    pairs = _by_seed(with_it, without) if paired else None
+    row.put("by_seed", pairs, no_interval)
     row.put("status", MEASURED if found else NOT_TESTED, "")
+
+
+def _by_seed(with_it: Mapping[int, float], without: Mapping[int, float]) -> str:
+    """The difference of every pair, as `seed 0: 1.25; seed 1: -0.5`."""
+    gains = {seed: without[seed] - with_it[seed] for seed in sorted(with_it)}
+    return "; ".join(f"seed {seed}: {round(gain, 4):g}" for seed, gain in gains.items())
