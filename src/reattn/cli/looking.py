@@ -40,11 +40,14 @@ def figures(study: StudyName, variant: VariantId) -> None:
 
 def charts(
     study: StudyName,
-    kind: Annotated[str, typer.Argument(help="diagrams, curves or comparison.")],
+    kind: Annotated[
+        str, typer.Argument(help="diagrams, curves, comparison or constructed.")
+    ],
 ) -> None:
     """Draw the figures that show no single variant's attention.
 
-    Reads results/STUDY/runs/*/*/history.csv and tables/models.csv; writes
+    Reads results/STUDY/runs/*/*/history.csv, tables/models.csv and
+    constructed.csv, and measure/constructed-attention.csv; writes
     results/STUDY/figures/KIND/.
     """
     from reattn.figures.charts import draw_charts
