@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from reattn.claims.evidence import Evidence
-from reattn.claims.verdicts import EXACT, Finding
+from reattn.claims.verdicts import PUBLISHED, Finding
 from reattn.tables.differences import difference
 from reattn.tables.statistics import mean
 
@@ -63,7 +63,7 @@ def published_gain(evidence: Evidence, pair: Pair, unit: str) -> Finding:
         subject,
         100 * gain / first if unit == "percent" else gain,
         runs=dict.fromkeys(pair, 1),
-        kind=EXACT,
+        kind=PUBLISHED,
         cells=f"config/published.yaml, variants.{pair[0]} and variants.{pair[1]}",
     )
 

@@ -10,9 +10,10 @@ from reattn.claims.published import AT_THIS_SCALE, published_finding
 from reattn.claims.structure import ratio
 from reattn.claims.verdicts import (
     BY_CONSTRUCTION,
-    EXACT,
     INCONCLUSIVE,
+    MEASURED_ONCE,
     NOT_TESTED,
+    POINTS,
     Finding,
     all_of,
     within,
@@ -87,8 +88,12 @@ def judge(claim: Claim, evidence: Evidence) -> Judgement:
 
 
 def _is_trained(parts: Sequence[Part]) -> bool:
-    """Whether runs of this study are behind a number."""
-    return any(part.finding.runs and part.finding.kind != EXACT for part in parts)
+    """Whether runs or measurements of this study's models are behind a number."""
+    found = [part.finding for part in parts]
+    return any(
+        each.kind == MEASURED_ONCE or (each.runs and each.kind not in POINTS)
+        for each in found
+    )
 
 
 def _missing(parts: Sequence[Part]) -> list[str]:

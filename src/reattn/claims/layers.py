@@ -27,7 +27,7 @@ CHOICES = {
     "last-two": slice(-2, None),
     "all": slice(None),
 }
-# With fewer layers the two sides would share one.
+# With fewer layers nothing would be left to set the chosen ones apart from.
 FEWEST = {"last-two": 3, "last-minus-first": 2, "last-two-minus-first": 3}
 
 
@@ -56,7 +56,7 @@ def by_seed(
 
 def _measured(row: Cells, metric: str) -> Measured:
     spread = row[f"{metric}_std"]
-    # Attention that does not depend on the image has no spread over images.
+    # One image has no spread.
     deviation = math.nan if spread == NOT_AVAILABLE else float(spread)
     return Measured(float(row[metric]), deviation / math.sqrt(int(row["images"])))
 

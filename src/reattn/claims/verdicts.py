@@ -10,6 +10,9 @@ INCONCLUSIVE = "inconclusive"
 NOT_TESTED = "not tested"
 BY_CONSTRUCTION = "true by construction"
 EXACT = "exact"
+PUBLISHED = "published numbers, one run each, no interval"
+MEASURED_ONCE = "one measurement, no interval"
+POINTS = (EXACT, PUBLISHED, MEASURED_ONCE)  # judged as they stand
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ def within(
 
     Supported where the whole interval lies between them, contradicted where the whole
     interval lies beyond one of them, else inconclusive. An exact number is its own
-    interval; a measured one without an interval decides nothing.
+    interval, and published numbers and sizes are judged as they stand; an accuracy
+    of this study without an interval decides nothing.
 
     Args:
         finding: The number.
@@ -65,7 +69,7 @@ def within(
     if finding.value is None:
         return NOT_TESTED
     low, high = finding.low, finding.high
-    if finding.kind == EXACT:
+    if finding.kind in POINTS:
         low = high = finding.value
     if low is None or high is None:
         return INCONCLUSIVE

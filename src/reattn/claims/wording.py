@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import singledispatch
 
-from reattn.claims.verdicts import EXACT, Finding
+from reattn.claims.verdicts import POINTS, Finding
 from reattn.config.predicates import (
     Attention,
     ByConstruction,
@@ -32,6 +32,12 @@ LAYERS = {
     "last-minus-first": "last layer minus first layer",
     "last-two-minus-first": "last two layers minus first layer",
 }
+COLUMNS = {
+    "params": "parameters",
+    "params_full_size": "parameters at full size",
+    "flops": "operations",
+    "training_memory_mb": "memory of a training step",
+}
 NOT_IN_STUDY = "not in this study"
 NOT_MEASURED = "attention is not measured"
 NAMING = (NOT_IN_STUDY, NOT_MEASURED)
@@ -59,14 +65,18 @@ def _(predicate: Gain) -> str:
 
 @asked.register
 def _(predicate: Equivalent) -> str:
-    return f"within {predicate.within:g} points, in each pair"
+    unit = "point" if predicate.within == 1 else "points"
+    return f"within {predicate.within:g} {unit}, in each pair"
 
 
 @asked.register
 def _(predicate: Ratio) -> str:
     least, most = predicate.at_least, predicate.at_most
-    span = f"{least:g} to {most:g}" if least != most else f"{most:g}"
-    return f"{predicate.column}: {span} times, in each pair"
+    words = COLUMNS[predicate.column]
+    if least == most == 1:
+        return f"equal {words}, in each pair"
+    span = f"{least:g} to {most:g}" if least else f"at most {most:g}"
+    return f"{words}: {span} times, in each pair"
 
 
 @asked.register
@@ -94,7 +104,7 @@ def told(finding: Finding) -> str:
     if finding.value is None:
         return f"{finding.subject}: n/a"
     text = f"{finding.subject}: {_number(finding.value)}"
-    if finding.kind == EXACT or finding.low is None:
+    if finding.kind in POINTS or finding.low is None:
         return text
     return f"{text} ({_number(finding.low)} to {_number(finding.high)})"
 

@@ -82,8 +82,11 @@ class Ratio(Settings):
 
     kind: Literal["ratio"]
     pairs: Pairs = Field(description="Two variants each.")
-    column: Literal["params", "flops", "training_memory_mb"] = Field(
-        description="What is compared. Memory, only where both steps have equal images."
+    column: Literal["params", "params_full_size", "flops", "training_memory_mb"] = (
+        Field(
+            description="What is compared: of the study's models, or of the variants "
+            "as their files say. Memory, only where both steps have equal images."
+        )
     )
     at_least: Number = Field(default=0, description="Smallest ratio.")
     at_most: Number = Field(description="Largest ratio.")

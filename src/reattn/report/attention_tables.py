@@ -18,7 +18,7 @@ METRICS: dict[str, tuple[str, Callable[[numbers.Cell], str]]] = {
     "distance": ("Distance, pixels", numbers.two_decimals),
     "concentration": ("At one shift", numbers.share),
     "asymmetry": ("Asymmetry", numbers.share),
-    "layer_difference": ("Between layers, bits", numbers.two_decimals),
+    "layer_difference": ("Between layers, bits", numbers.three_decimals),
 }
 
 
@@ -43,6 +43,6 @@ def _row(row: Row) -> list[object]:
 def _cell(row: Row, metric: str) -> str:
     _, shown = METRICS[metric]
     trained, initial = row[f"{metric}_trained"], row[f"{metric}_initial"]
-    if NOT_AVAILABLE in (trained, initial):
+    if trained == NOT_AVAILABLE:
         return NOT_AVAILABLE
     return f"{shown(trained)} ({shown(initial)})"

@@ -8,8 +8,10 @@ from reattn.report.markdown import Markdown
 from reattn.report.numbering import Numbering
 from reattn.report.tables import Column
 from reattn.tables.cells import NOT_AVAILABLE
+from reattn.tables.evaluations import ALL
 
 Row = dict[str, str]
+SIDES = ("accuracy_with", "accuracy_without")
 
 
 def audit_table(
@@ -23,7 +25,7 @@ def audit_table(
         Column("Difference"),
         Column(f"{numbers.CONFIDENCE} interval"),
         Column("Runs"),
-        Column("Interval over", "left"),
+        Column("Kind of interval", "left"),
     ]
     rows = [_audit(row) for row in context.priced]
     return captioned_table(
@@ -43,6 +45,39 @@ def _audit(row: Row) -> list[object]:
     ]
 
 
+def evaluations_table(
+    context: Context, numbering: Numbering, identifier: str, text: str
+) -> Markdown:
+    """The same runs, evaluated in training mode (D3), and by their best (D4)."""
+    columns = [
+        Column("Model", "left"),
+        Column("Training mode, %"),
+        Column("Evaluation mode, %"),
+        Column("D3"),
+        Column("Best, %"),
+        Column("Last, %"),
+        Column("D4"),
+        Column("Runs"),
+    ]
+    rows = [_evaluation(pair) for pair in context.evaluations]
+    return captioned_table(
+        context, numbering, identifier, text, columns, rows, "models"
+    )
+
+
+def _evaluation(pair: tuple[Row, Row]) -> list[object]:
+    mode, best = pair
+    runs = "" if mode["variant"] == ALL else mode["n"]
+    return [
+        mode["label"],
+        *(numbers.percent(mode[side]) for side in SIDES),
+        numbers.points(mode["difference"]),
+        *(numbers.percent(best[side]) for side in SIDES),
+        numbers.points(best["difference"]),
+        runs or f"{mode['n']} models",
+    ]
+
+
 def depth_table(
     context: Context, numbering: Numbering, identifier: str, text: str
 ) -> Markdown:
@@ -51,7 +86,7 @@ def depth_table(
         Column("Model", "left"),
         Column("Layers"),
         Column("Parameters"),
-        Column("Memory of a step, MB"),
+        Column("Memory of a step, MiB"),
         Column("Images a step"),
         Column("Accuracy, %"),
     ]

@@ -16,7 +16,6 @@ from reattn.files import read_json
 from reattn.report.figures import Absent, Figure, read_figures
 from reattn.report.models import Model, Pair
 from reattn.tables.cells import NOT_AVAILABLE, read_table
-from reattn.tables.evaluations import ALL
 from reattn.tables.ledger import read_ledger
 from reattn.tables.published import read_published
 
@@ -91,18 +90,26 @@ class Context:
 
     @cached_property
     def priced(self) -> list[dict[str, str]]:
-        """Rows of audit.csv with a price: of twins, and over all models (D3, D4)."""
+        """Rows of audit.csv of twins with a price."""
         return [
             row
             for row in self.tables["audit"]
-            if row["difference"] != NOT_AVAILABLE
-            and (row["twin"] != NOT_AVAILABLE or row["variant"] == ALL)
+            if NOT_AVAILABLE not in (row["difference"], row["twin"])
         ]
 
     @cached_property
+    def evaluations(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+        """Rows of audit.csv of D3 and D4, model by model, where both are known."""
+        by_model: dict[str, dict[str, dict[str, str]]] = {}
+        for row in self.tables["audit"]:
+            if row["twin"] == NOT_AVAILABLE and row["difference"] != NOT_AVAILABLE:
+                by_model.setdefault(row["variant"], {})[row["deviation"]] = row
+        return [(own["D3"], own["D4"]) for own in by_model.values() if len(own) == 2]
+
+    @cached_property
     def unpriced(self) -> list[dict[str, str]]:
-        """Rows of audit.csv without one."""
-        rows = self.tables["audit"]
+        """Rows of audit.csv of twins without one."""
+        rows = [row for row in self.tables["audit"] if row["twin"] != NOT_AVAILABLE]
         return [row for row in rows if row["difference"] == NOT_AVAILABLE]
 
     @cached_property

@@ -48,6 +48,16 @@ def relative(value: Cell) -> str:
     return _shown(value, lambda x: f"{x:+.1f} %")
 
 
+def probability(value: Cell) -> str:
+    """A p value: `= 0.29`, or `< 0.001`."""
+    return _shown(value, lambda x: f"= {x:.2g}" if x >= 0.001 else "< 0.001")
+
+
+def three_decimals(value: Cell) -> str:
+    """A plain number with three decimals."""
+    return _shown(value, lambda x: f"{x:.3f}")
+
+
 def count(value: Cell) -> str:
     """A whole number with its thousands apart."""
     return _shown(value, lambda x: f"{x:,.0f}")

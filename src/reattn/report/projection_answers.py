@@ -6,6 +6,7 @@ from reattn.report import numbers
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape, listing
 from reattn.tables.cells import NOT_AVAILABLE
+from reattn.tables.differences import PAIRED, WELCH
 
 Row = dict[str, str]
 
@@ -17,6 +18,7 @@ class ProjectionAnswers:
         rows = context.tables["constructed"]
         self._trained = [r for r in rows if r["accuracy_mean"] != NOT_AVAILABLE]
         self._models = context.tables["projections"]
+        self._variants = context.variants
 
     def constructed(self) -> Markdown:
         """Symmetric scores beside the others."""
@@ -25,9 +27,9 @@ class ProjectionAnswers:
         if not (symmetric and others):
             return Markdown("The constructed task has not been trained in this study.")
         return Markdown(
-            f"Where scores are symmetric ({_labels(symmetric)}) {_best(symmetric)} of "
-            f"the answers are right at best; where they are not ({_labels(others)}), "
-            f"at least {_worst(others)} are."
+            f"No form with symmetric scores ({_labels(symmetric)}) gets more than "
+            f"{_best(symmetric)} of the answers right; every other form "
+            f"({_labels(others)}) gets at least {_worst(others)}."
         )
 
     def itself(self) -> Markdown:
@@ -40,13 +42,23 @@ class ProjectionAnswers:
             return Markdown("")
         return Markdown(
             "Before training, the largest weight of a token is on itself in so many "
-            f"cases: {', '.join(found)}."
+            f"cases: {'; '.join(found)}."
         )
+
+    def temperature(self) -> str:
+        """What cosines are divided by; empty where no model compares them."""
+        found = {
+            f"{variant.model.temperature:g}"
+            for variant in self._variants.values()
+            if getattr(variant.model, "scores", None) == "cosine"
+        }
+        return " or ".join(sorted(found))
 
     def models(self) -> list[Markdown]:
         """What leaving maps out does to accuracy on the study's images."""
         compared = [row for row in self._models if row["difference"] != NOT_AVAILABLE]
-        bounded = [row for row in compared if row["difference_low"] != NOT_AVAILABLE]
+        bounded = [row for row in compared if row["difference_kind"] in (PAIRED, WELCH)]
+        single = [row for row in compared if row not in bounded]
         lower = [row for row in bounded if float(row["difference_high"]) < 0]
         higher = [row for row in bounded if float(row["difference_low"]) > 0]
         unclear = [row for row in bounded if row not in (*lower, *higher)]
@@ -54,6 +66,7 @@ class ProjectionAnswers:
             (lower, "Less accurate than with all maps, the whole interval below zero"),
             (higher, "More accurate than with all maps, the whole interval above zero"),
             (unclear, "Not told apart from all maps by these runs"),
+            (single, "One run on a side, which says nothing of other seeds"),
         )
         return [
             Markdown(f"{words}: {listing(map(_difference, rows))}.")
@@ -68,7 +81,7 @@ def _difference(row: Row) -> Markdown:
 
 
 def _labels(rows: Sequence[Row]) -> str:
-    return ", ".join(escape(row["label"]) for row in rows)
+    return "; ".join(escape(row["label"]) for row in rows)
 
 
 def _best(rows: Sequence[Row]) -> str:

@@ -70,6 +70,7 @@ def projections_table(
         Column("Accuracy, %"),
         Column("Difference"),
         Column(f"{numbers.CONFIDENCE} interval"),
+        Column("Kind of interval", "left"),
         Column("Runs"),
     ]
     rows = [_model(row) for row in context.tables["projections"]]
@@ -89,6 +90,7 @@ def _model(row: Row) -> list[object]:
         numbers.percent(row["accuracy_mean"]),
         numbers.points(row["difference"]),
         interval(row["difference_low"], row["difference_high"], numbers.points),
+        row["difference_kind"],
         row["n_seeds"],
     ]
 

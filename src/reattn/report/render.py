@@ -23,6 +23,7 @@ from reattn.report.context import Context
 from reattn.report.illustrations import Illustrations
 from reattn.report.markdown import Markdown, code, escape, listing, sentence
 from reattn.report.numbering import Numbering
+from reattn.report.prices import Prices
 from reattn.report.projection_answers import ProjectionAnswers
 from reattn.report.repairs import warnings
 from reattn.report.sentences import Sentences
@@ -39,6 +40,7 @@ TABLES = {
     "evidence_table": claim_tables.evidence_table,
     "published_table": claim_tables.published_table,
     "audit_table": audit_tables.audit_table,
+    "evaluations_table": audit_tables.evaluations_table,
     "depth_table": audit_tables.depth_table,
     "attention_table": attention_tables.attention_table,
     "constructed_table": projection_tables.constructed_table,
@@ -124,6 +126,7 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "sentence": sentence,
         "say": Sentences(context),
         "answers": Answers(context),
+        "prices": Prices(context),
         "projection_answers": ProjectionAnswers(context),
         "warnings": warnings(context),
         "show": numbers,

@@ -33,7 +33,7 @@ def accuracy_table(
     columns = [
         Column("Model", "left"),
         Column("Accuracy, %"),
-        Column("Authors’ way"),
+        Column(Markdown("Authors’ way ([D3, D4](#priced))")),
         Column("Published"),
         Column("Parameters"),
         Column("GFLOPs"),
@@ -71,7 +71,7 @@ def pairs_table(
     columns = [
         Column("Model", "left"),
         Column("Accuracy, %"),
-        Column("Authors’ way"),
+        Column(Markdown("Authors’ way ([D3, D4](#priced))")),
         Column("Published"),
         Column("Parameters"),
         Column("Plain, ms"),

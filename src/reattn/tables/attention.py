@@ -144,7 +144,7 @@ def _over_images(
             return None, None
         images = int(layers[0][state, seed]["images"])
         errors.append(spreads[seed] / math.sqrt(images))
-    half = float(norm.ppf((1 + CONFIDENCE) / 2)) * math.hypot(*errors)
+    half = float(norm.ppf((1 + CONFIDENCE) / 2)) * sum(errors)
     return change - half, change + half
 
 

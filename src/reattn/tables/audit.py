@@ -11,7 +11,13 @@ from reattn.errors import ConfigError
 from reattn.tables.agreement import COUNTS, Key, known_agreement
 from reattn.tables.audit_cells import COLUMNS, TESTS, put_difference
 from reattn.tables.cells import NOT_AVAILABLE, Row
-from reattn.tables.differences import difference, in_common, mcnemar
+from reattn.tables.differences import (
+    PAIRED,
+    WELCH,
+    difference,
+    in_common,
+    mcnemar,
+)
 from reattn.tables.evaluations import EVALUATIONS, evaluation_rows
 from reattn.tables.pairing import accuracies, images_behind, is_paired
 from reattn.tables.runs import RunRecord
@@ -90,7 +96,9 @@ def _price(
     found = difference(first, second, paired=paired, test_images=images)
     why = "" if found else _why_not(dict(zip(names, (with_it, without), strict=True)))
     put_difference(row, first, second, found, why)
-    _add_test(row, study, agreement, why)
+    if not why and found.kind in (PAIRED, WELCH):
+        why = SEVERAL_SEEDS
+    _add_test(row, min(first, default=0), agreement, why)
 
 
 def _why_not(runs: Mapping[str, Sequence[RunRecord]]) -> str:
@@ -105,13 +113,11 @@ def _why_not(runs: Mapping[str, Sequence[RunRecord]]) -> str:
     return f"no run has an accuracy: {', '.join(bare)}"
 
 
-def _add_test(row: Row, study: Study, agreement: Agreement, why: str) -> None:
+def _add_test(row: Row, seed: int, agreement: Agreement, why: str) -> None:
     """McNemar's test of one run each; several seeds have an interval over seeds."""
     counts = None
-    if not why and len(study.seeds) > 1:
-        why = SEVERAL_SEEDS
     if not why:
-        key = (row["twin"], row["variant"], str(study.seeds[0]))
+        key = (row["twin"], row["variant"], str(seed))
         counts, why = _counts(agreement.get(key, {}))
     p_value = mcnemar(*counts) if counts else None
     for column, value in zip(TESTS, [*(counts or (None, None)), p_value], strict=True):

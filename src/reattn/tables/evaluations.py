@@ -15,7 +15,7 @@ from reattn.tables.statistics import mean
 
 ALL = "all"
 SAME_RUN = "the same run, evaluated otherwise"
-OVER_MODELS = "paired t over models"
+OVER_MODELS = "mean over models, which are not drawn by chance: no interval"
 
 Pair = tuple[float, float]
 Evaluation = tuple[float | None, float]  # in training mode, in evaluation mode
@@ -47,8 +47,8 @@ def evaluation_rows(
 ) -> Iterator[Row]:
     """A row for each model of the report, and one of all of them.
 
-    That of all is the mean over the models that have a difference. Its interval tells
-    how much models differ in it; they are the report's, not drawn by chance.
+    That of all is the mean over the models that have a difference. D3 also takes the
+    authors' mean over batches (D17); both are of the evaluation images.
 
     Args:
         entry: Of the ledger: D3 or D4.
@@ -77,7 +77,7 @@ def _row_of_all(entry: Mapping[str, Any], first: BySeed, second: BySeed) -> Row:
         why = "fewer than two models have such evaluations"
         return _row(entry, ALL, "all models", ({}, {}), None, why)
     found = difference(first, second, paired=True)
-    found = replace(found, kind=OVER_MODELS)
+    found = replace(found, low=None, high=None, kind=OVER_MODELS)
     return _row(entry, ALL, "all models", (first, second), found, "")
 
 

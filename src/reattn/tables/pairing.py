@@ -17,8 +17,8 @@ def accuracies(runs: Sequence[RunRecord]) -> dict[int, float]:
 
 
 def images_behind(runs: Sequence[RunRecord]) -> int | None:
-    """Test images of every run, or None where they differ or are not known."""
-    counts = {run.test_images for run in runs}
+    """Test images of every run that counts; None: they differ or are not known."""
+    counts = {run.test_images for run in runs if run.counts}
     return counts.pop() if len(counts) == 1 else None
 
 

@@ -1,0 +1,119 @@
+"""What departures of the authors' code cost: sentences from the table of the audit."""
+
+from reattn.report import numbers
+from reattn.report.claim_tables import interval
+from reattn.report.context import Context
+from reattn.report.markdown import Markdown, escape, listing
+from reattn.tables.cells import NOT_AVAILABLE, split_reasons
+from reattn.tables.differences import OVER_IMAGES
+
+Row = dict[str, str]
+
+
+class Prices:
+    """Says what putting departures right changes, and what is not known."""
+
+    def __init__(self, context: Context):
+        self._context = context
+
+    def one_by_one(self) -> list[Markdown]:
+        """One sentence a departure and model: what putting it right changes."""
+        return [_price(row) for row in self._context.priced]
+
+    def in_brief(self) -> Markdown:
+        """The same in half a sentence each."""
+        parts = [_brief(row) for row in self._context.priced]
+        if not parts:
+            return Markdown("This study prices none of the authors’ departures.")
+        return Markdown(f"Put right, {'; '.join(parts)}.")
+
+    def not_priced(self) -> list[Markdown]:
+        """Twins that this study says nothing of, by departure and reason."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for row in self._context.unpriced:
+            reasons = split_reasons(row["reason"])
+            why = reasons.get("difference") or next(iter(reasons.values()), "")
+            # Which of both is not there is told by the table.
+            found.setdefault((row["deviation"], why.split(":")[0]), []).append(
+                row["label"]
+            )
+        return [
+            Markdown(f"{name} in {listing(labels)}: {escape(why)}.")
+            for (name, why), labels in found.items()
+        ]
+
+    def unpriceable(self) -> Markdown:
+        """Departures that no twin prices."""
+        names = [
+            entry["id"]
+            for entry in self._context.deviations
+            if not entry.get("twins") and not entry.get("columns")
+        ]
+        return Markdown(f"{listing(names)} have no twin")
+
+
+def _brief(row: Row) -> Markdown:
+    gain = escape(numbers.points(row["difference"]))
+    bounds = interval(row["low"], row["high"], numbers.points)
+    shown = "" if bounds == NOT_AVAILABLE else f" ({escape(bounds)})"
+    return Markdown(
+        f"{row['deviation']} changes *{escape(row['label'])}* by {gain} points{shown}"
+    )
+
+
+def _price(row: Row) -> Markdown:
+    gain = numbers.points(row["difference"])
+    name = f"**{row['deviation']}** in *{escape(row['label'])}*"
+    text = f"{name}: put right, {escape(gain)} points"
+    bounds = interval(row["low"], row["high"], numbers.points)
+    kind = escape(row["interval_kind"])
+    if bounds == NOT_AVAILABLE:
+        return Markdown(f"{text}; {kind}.")
+    spread = f"{numbers.CONFIDENCE} interval {escape(bounds)}; {kind}"
+    return Markdown(f"{text} ({spread}; runs: {row['n']}). {_meaning(row)}")
+
+
+def _meaning(row: Row) -> str:
+    """What an interval tells of the departure."""
+    if row["interval_kind"] == OVER_IMAGES:
+        return f"That is one run each, and says nothing of other seeds.{_by_image(row)}"
+    low, high = float(row["low"]), float(row["high"])
+    if low > 0:
+        return f"It costs accuracy in this setting.{_pair_by_pair(row)}"
+    if high < 0:
+        return f"It raises accuracy in this setting.{_pair_by_pair(row)}"
+    text = "The interval contains zero: no cost is shown, and none is excluded."
+    if row["detectable"] != NOT_AVAILABLE:
+        least = numbers.two_decimals(row["detectable"])
+        text += (
+            " With so many pairs, as spread as these are, a true difference of "
+            f"{least} points is found four times out of five, a smaller one less often."
+        )
+    return text + _pair_by_pair(row)
+
+
+def _by_image(row: Row) -> str:
+    """McNemar's test, where predictions were compared."""
+    if row["mcnemar_p"] == NOT_AVAILABLE:
+        return ""
+    p_value = numbers.probability(row["mcnemar_p"])
+    return (
+        f" Image by image, the model alone is right on {row['only_with_right']}, its "
+        f"twin alone on {row['only_without_right']} (McNemar’s exact test: p "
+        f"{p_value})."
+    )
+
+
+def _pair_by_pair(row: Row) -> str:
+    """The differences behind a mean, which a reader may judge by eye."""
+    if row["by_seed"] == NOT_AVAILABLE:
+        return ""
+    gains = [float(pair.split(": ")[1]) for pair in row["by_seed"].split("; ")]
+    shown = ", ".join(escape(numbers.points(gain)) for gain in gains)
+    higher = sum(gain > 0 for gain in gains)
+    p_value = numbers.probability(row["sign_p"])
+    middle = escape(numbers.points(row["median_difference"]))
+    return (
+        f" Pair by pair: {shown}; {higher} of {len(gains)} gain (exact sign test: p "
+        f"{p_value}), the median is {middle}."
+    )
