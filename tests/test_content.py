@@ -164,7 +164,7 @@ def test_edited_code_marks_its_runs_stale_and_trains_nothing(demo, tmp_path):
     assert float(models["vit"]["accuracy_mean"]) > 0
     assert "retry demo vit/seed0" in models["vit"]["status_reason"]
     text = (project / "results" / "demo" / "report" / "report.md").read_text()
-    assert "2 of 16 runs are stale" in text
+    assert "2 of 20 runs are stale" in text
     again = "`python -m reattn retry demo --stale` and then `snakemake --config study="
     assert again in text
     done = reattn(project, "retry", "demo", "--stale")

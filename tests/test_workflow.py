@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from conftest import ROOT, copy_project, run_snakemake
 
-from reattn.config import load_resolved
+from reattn.config import load_resolved, load_variants
 from reattn.config.runs import runs_of
 
 BIN = Path(sys.executable).parent
@@ -159,11 +159,13 @@ def test_the_demo_makes_both_reports(demo: Path):
     assert (results / "report" / "report.pdf").read_bytes()[:5] == b"%PDF-"
 
 
-def test_the_demo_trains_all_sixteen(demo: Path):
+def test_the_demo_trains_all_sixteen_and_the_twins_of_d1(demo: Path):
     """Every row is measured, and says that it is a demonstration's."""
     with (demo / "results" / "demo" / "tables" / "models.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [row["variant"] for row in rows] == list(load_resolved("paper")[1])
+    twins = [n for n, v in load_variants().items() if v.deviation == "D1"]
+    expected = [*load_resolved("paper")[1], *twins]
+    assert [row["variant"] for row in rows] == expected
     for row in rows:
         assert row["status"] == "ok", row
         assert 0 < float(row["accuracy_mean"]) <= 100

@@ -60,7 +60,8 @@ class Variant(Settings):
     compared_with: Identifier | None = Field(
         default=None,
         description="The variant that differs from it in one thing alone: of a twin "
-        "the report's model, of projections the one with all maps.",
+        "the report's model, of projections the one with all maps, of one's own what "
+        "it began from.",
     )
     deviation: str | None = Field(
         default=None,

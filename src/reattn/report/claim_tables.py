@@ -62,13 +62,21 @@ def evidence_table(
             row["n"],
             row["scale"],
             row["interval_kind"],
-            row["evidence"],
+            _cells(row),
         ]
         for row in context.tables["claims"]
     ]
     return captioned_table(
         context, numbering, identifier, text, columns, rows, "evidence"
     )
+
+
+def _cells(row: Row) -> Markdown:
+    """Where the numbers stand, and why the claim is held to its threshold."""
+    note = split_reasons(row["reason"]).get("note")
+    if note is not None or row["note"] == NOT_AVAILABLE:
+        return escape(row["evidence"])
+    return Markdown(f"{escape(row['evidence'])}. *Note:* {escape(row['note'])}")
 
 
 def published_table(
@@ -96,8 +104,16 @@ def _published(context: Context, row: Row) -> list[object]:
         numbers.percent(row["measured_mean"]),
         interval(row["low"], row["high"], numbers.percent),
         row["n"],
-        row["verdict"],
+        _told(row),
     ]
+
+
+def _told(row: Row) -> str:
+    """A verdict, and why it is none or no clearer."""
+    reasons = split_reasons(row["reason"])
+    why = reasons.get("verdict") or reasons.get("measured_mean", "")
+    why = why.removeprefix(row["verdict"]).strip(" ;:")
+    return f"{row['verdict']}: {why}" if why else row["verdict"]
 
 
 def interval(low: str, high: str, shown: numbers.Format) -> str:

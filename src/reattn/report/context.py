@@ -112,6 +112,16 @@ class Context:
         rows = [row for row in self.tables["audit"] if row["twin"] != NOT_AVAILABLE]
         return [row for row in rows if row["difference"] == NOT_AVAILABLE]
 
+    @property
+    def attention_extent(self) -> str:
+        """Over how many images and runs attention is measured."""
+        rows = self.measured_attention
+        images = dict.fromkeys(row["images"] for row in rows)
+        runs = dict.fromkeys(row["n_seeds"] for row in rows)
+        return (
+            f"{' or '.join(images)} test images; runs of a model: {' or '.join(runs)}"
+        )
+
     @cached_property
     def measured_attention(self) -> list[dict[str, str]]:
         """Rows of attention.csv over all layers, of models with attention."""

@@ -109,6 +109,9 @@ def _add_metric(row: Row, metric: str, layers: Sequence[Layer]) -> None:
     for part, values in (("trained", trained), ("initial", initial)):
         value = mean(list(values.values())) if values else None
         row.put(f"{metric}_{part}", value, why)
+        if values and len(values) < int(row["n_seeds"]):
+            told = f"of {len(values)} of {row['n_seeds']} runs; the others: {why}"
+            row.note(f"{metric}_{part}", told)
     change = difference(initial, trained, paired=True)
     low, high = (change.low, change.high) if change else (None, None)
     if change and change.low is None:
