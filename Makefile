@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: setup demo demo-all test test-demo test-rest torture bench lint clean
+.PHONY: setup demo demo-all test test-demo test-rest test-slurm torture bench lint clean
 
 setup: $(READY)
 
@@ -23,15 +23,19 @@ demo-all: $(READY)
 	$(BIN)/snakemake --cores 2 --config study=demo-all
 	@echo "Open results/demo-all/report/report.html or results/demo-all/report/report.pdf."
 
-# Two halves at once: what reads the finished demo, and the rest.
+# Two halves at once: what reads the finished demo, and the rest; beside them Slurm,
+# which mostly waits.
 test: $(READY)
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-demo test-rest
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-demo test-rest test-slurm
 
 test-demo: $(READY)
 	$(BIN)/python -m pytest -m demo --durations=10
 
 test-rest: $(READY)
-	$(BIN)/python -m pytest -m "not demo" --durations=10
+	$(BIN)/python -m pytest -m "not demo" --ignore=tests/test_slurm.py --durations=10
+
+test-slurm: $(READY)
+	$(BIN)/python -m pytest tests/test_slurm.py
 
 torture: $(READY)
 	$(BIN)/python tests/torture.py
