@@ -50,7 +50,9 @@ def project(
     monkeypatch.delenv("REATTN_ROOT", raising=False)
     monkeypatch.chdir(place)
     yield place
-    assert list((tmp_path / "temporary").iterdir()) == []
+    left = {path.name for path in (tmp_path / "temporary").iterdir()}
+    # torch makes this folder whenever its compiler's settings are first looked at.
+    assert {name for name in left if not name.startswith("torchinductor_")} == set()
 
 
 class Server(BaseHTTPRequestHandler):
