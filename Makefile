@@ -23,16 +23,19 @@ demo-all: $(READY)
 	$(BIN)/snakemake --cores 2 --config study=demo-all
 	@echo "Open results/demo-all/report/report.html or results/demo-all/report/report.pdf."
 
-# Two halves at once: what reads the finished demo, and the rest; beside them Slurm,
-# which mostly waits.
+# Two halves at once, of equal length: what reads the finished demo and compares forms of
+# models, and the rest; beside them Slurm, which mostly waits.
 test: $(READY)
 	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-demo test-rest test-slurm
 
+ELSEWHERE := --ignore=tests/test_slurm.py --ignore=tests/test_same_function.py
+
 test-demo: $(READY)
 	$(BIN)/python -m pytest -m demo --durations=10
+	$(BIN)/python -m pytest tests/test_same_function.py
 
 test-rest: $(READY)
-	$(BIN)/python -m pytest -m "not demo" --ignore=tests/test_slurm.py --durations=10
+	$(BIN)/python -m pytest -m "not demo" $(ELSEWHERE) --durations=10
 
 test-slurm: $(READY)
 	$(BIN)/python -m pytest tests/test_slurm.py

@@ -191,7 +191,7 @@ def out_of_memory(*arguments: object, **options: object) -> None:
     ("owner", "name"),
     [
         (running, "open_sets"),
-        (running, "build_model"),
+        (running, "fresh_model"),
         (loop, "authors_accuracy"),
         (loop, "log_probabilities"),
         (running, "log_probabilities"),
