@@ -67,25 +67,28 @@ def fingerprint_of(wildcards):
     return holds and metrics.get("fingerprint") or run.fingerprint
 
 
-def weights_of(wildcards):
-    """Weights to look into; a run that was kept without its weights is not retrained."""
-    own = [run for run in RUNS if run.variant_id == wildcards.variant]
-    paths = {f"{folder_of(run)}/model.pt": run for run in own}
+def kept(runs, name):
+    """A file of each run that is there, or that a training is going to make.
+
+    A run that was kept without it is not retrained.
+    """
     return [
         path
-        for path, run in paths.items()
-        if Path(path).exists() or not all(recorded(run)) or why_retrained(run)
+        for run in runs
+        if Path(path := f"{folder_of(run)}/{name}").exists()
+        or not all(recorded(run))
+        or why_retrained(run)
     ]
+
+
+def weights_of(wildcards):
+    """Weights to look into."""
+    return kept([r for r in RUNS if r.variant_id == wildcards.variant], "model.pt")
 
 
 def predictions_there_are(wildcards):
-    """Predictions to compare; a run that was kept without them is not retrained."""
-    paths = {f"{folder_of(run)}/predictions.npz": run for run in RUNS}
-    return [
-        path
-        for path, run in paths.items()
-        if Path(path).exists() or not all(recorded(run)) or why_retrained(run)
-    ]
+    """Predictions to compare."""
+    return kept(RUNS, "predictions.npz")
 
 
 def stale_runs():

@@ -16,7 +16,13 @@ from reattn.attention.gathering import (
     gather_local_weights,
     gather_maps,
 )
-from reattn.attention.looking import Looker, is_local, is_normalised, same_attention
+from reattn.attention.looking import (
+    Looker,
+    has_attention,
+    is_local,
+    is_normalised,
+    same_attention,
+)
 from reattn.errors import ReattnError
 
 Pixels = Sequence[tuple[int, int]]
@@ -55,7 +61,7 @@ def extract_attention(
     """
     _check(images, names, queries_pixels)
     meta = {"reason": None, "reduced": None, **meta}
-    if not any(hasattr(module, "recorder") for module in model.modules()):
+    if not has_attention(model):
         reason = f"{meta['label']} has no attention: it is convolutional."
         return with_meta({}, {**meta, "kind": "none", "reason": reason})
     look = Looker(model, mean, std, meta.get("seed") or 0)

@@ -44,6 +44,11 @@ class Looker:
         return recording
 
 
+def has_attention(model: nn.Module) -> bool:
+    """Whether a model attends: a convolutional one does not."""
+    return any(hasattr(module, "recorder") for module in model.modules())
+
+
 def same_attention(first: Recording, second: Recording) -> bool:
     """Whether two looks saw exactly the same attention."""
     return all(torch.equal(a, b) for a, b in zip(first, second, strict=True))

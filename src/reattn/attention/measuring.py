@@ -9,7 +9,7 @@ import numpy as np
 from torch import nn
 
 from reattn.attention.beginnings import why_no_start
-from reattn.attention.looking import Looker
+from reattn.attention.looking import Looker, has_attention
 from reattn.attention.measuring_images import Measured, measure_images
 from reattn.attention.measuring_rows import rows_of
 from reattn.attention.metric_files import (
@@ -80,7 +80,7 @@ class _Images:
     def __init__(self, run: Run):
         size = run.study.data.image_size
         model = build_model(run.variant, image_size=size, num_classes=2)
-        self.has_attention = any(hasattr(part, "recorder") for part in model.modules())
+        self.has_attention = has_attention(model)
         self._run, self._size = run, (size, size)
 
     @cached_property

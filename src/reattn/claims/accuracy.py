@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 
 from reattn.claims.evidence import Evidence
 from reattn.claims.verdicts import PUBLISHED, Finding
-from reattn.tables.differences import difference
 from reattn.tables.statistics import mean
 
 Pair = tuple[str, str]
@@ -25,9 +24,7 @@ def measured_gain(evidence: Evidence, pair: Pair, unit: str) -> Finding:
     if reason := evidence.absence(first, second):
         return Finding(subject, None, reason=reason)
     before, after = evidence.accuracies(first), evidence.accuracies(second)
-    paired = evidence.is_paired(first, second)
-    images = evidence.test_images(first, second)
-    found = difference(before, after, paired=paired, test_images=images)
+    found = evidence.difference(first, second)
     if found is None:
         reason = f"no seed in common: {first}, {second}"
         return Finding(subject, None, reason=reason)

@@ -11,8 +11,9 @@ from reattn.claims.wording import NOT_IN_STUDY, NOT_MEASURED
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
 from reattn.tables.cells import NOT_AVAILABLE, read_table, split_reasons
+from reattn.tables.differences import Difference
 from reattn.tables.models import variant_status
-from reattn.tables.pairing import accuracies, images_behind, is_paired
+from reattn.tables.pairing import accuracies, compared
 from reattn.tables.runs import RunRecord, read_runs
 
 Cells = dict[str, str]
@@ -72,14 +73,9 @@ class Evidence:
             if run.counts and run.metrics.get("accuracy_authors") is not None
         }
 
-    def is_paired(self, first: str, second: str) -> bool:
-        """Whether runs of equal seeds start alike and see the same images."""
-        return is_paired(self._runs[first], self._runs[second])
-
-    def test_images(self, first: str, second: str) -> int | None:
-        """Test images behind each accuracy of both."""
-        used = [run for name in (first, second) for run in self._runs[name]]
-        return images_behind([run for run in used if run.counts])
+    def difference(self, first: str, second: str) -> Difference | None:
+        """The second variant's accuracy less the first one's, by seed."""
+        return compared(self._runs[first], self._runs[second])
 
     def attention(self, variant: str, metric: str) -> tuple[list[Cells], str]:
         """Rows of whole layers, of runs that ended well, or why there are none."""

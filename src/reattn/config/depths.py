@@ -1,6 +1,7 @@
 """Depths stay apart: a study's general settings must not make them alike."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
@@ -30,19 +31,25 @@ def depth_faults(
     return [f"{where}: {fault}" for fault in faults if fault]
 
 
-def _layers(variant: Variant) -> int | None:
+def layers_of(variant: Variant) -> int | None:
+    """A variant's layers; None: its family has stages, or a fixed depth."""
     return getattr(variant.model, "layers", None)
+
+
+def but_for_layers(variant: Variant) -> dict[str, Any]:
+    """Settings of a variant's model: equal for models that differ in depth alone."""
+    return variant.model.model_dump(exclude={"layers"})
 
 
 def _flattened(study: Study, name: str, own: Variant, changed: Variant) -> str | None:
     """Depth may be changed for a variant by its name, and not along with others."""
     named = "layers" in study.overrides.variants.get(name, {})
-    if named or _layers(own) == _layers(changed):
+    if named or layers_of(own) == layers_of(changed):
         return None
     return (
-        f"{name}: overrides give it layers = {_layers(changed)} in place of "
-        f"{_layers(own)}, and its depth is what it is there for. {FIX} "
-        f"`{name}: {{layers: {_layers(own)}}}`."
+        f"{name}: overrides give it layers = {layers_of(changed)} in place of "
+        f"{layers_of(own)}, and its depth is what it is there for. {FIX} "
+        f"`{name}: {{layers: {layers_of(own)}}}`."
     )
 
 
@@ -53,6 +60,6 @@ def _repeated(name: str, resolved: Mapping[str, Variant]) -> str | None:
         if other != name and variant.model == model:
             return (
                 f"{name}: overrides make it and {other} the same model. Give {other} "
-                f"another depth. {FIX} `{other}: {{layers: {2 * _layers(variant)}}}`."
+                f"another depth. {FIX} `{other}: {{layers: {2 * layers_of(variant)}}}`."
             )
     return None

@@ -88,12 +88,17 @@ def shown_value(value: object) -> str:
     return _SHORTENED.repr(value)
 
 
+def nearest(name: str, valid: Iterable[str]) -> str | None:
+    """The valid name that a misspelt one is likely to mean, if there is one."""
+    close = difflib.get_close_matches(name, [*valid], n=1, cutoff=0.7)
+    return close[0] if close else None
+
+
 def suggestion(name: str, valid: Iterable[str]) -> str:
     """The nearest valid name, or all of them, or the first of many."""
     valid = sorted(valid)
-    close = difflib.get_close_matches(name, valid, n=1, cutoff=0.7)
-    if close:
-        return f"Did you mean {close[0]}?"
+    if close := nearest(name, valid):
+        return f"Did you mean {close}?"
     more = f" and {len(valid) - MANY} more" if len(valid) > MANY else ""
     return f"Known: {', '.join(valid[:MANY])}{more}."
 

@@ -1,10 +1,10 @@
 """The kinds of question that a claim may put to a study's tables."""
 
-import difflib
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
+from reattn.config.faults import nearest
 from reattn.config.loading import names_in
 from reattn.config.models import Identifier, Settings
 
@@ -28,8 +28,8 @@ Layers = Literal[
 def _known(name: str) -> str:
     known = names_in("variants")
     if name not in known:
-        close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
-        hint = f"did you mean {close[0]}" if close else "config/variants has them"
+        close = nearest(name, known)
+        hint = f"did you mean {close}" if close else "config/variants has them"
         raise ValueError(f"there is no such variant; {hint}")
     return name
 

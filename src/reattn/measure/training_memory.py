@@ -9,6 +9,7 @@ from multiprocessing.connection import Connection
 import torch
 
 from reattn.allocation import give_freed_memory_back
+from reattn.config.depths import but_for_layers, layers_of
 from reattn.config.studies import TrainingSettings
 from reattn.config.variants import Variant
 from reattn.errors import ReattnError
@@ -42,9 +43,8 @@ def depths(variants: Mapping[str, Variant]) -> list[str]:
     """Variants that differ from another one in their number of layers alone."""
     alike: dict[str, list[str]] = {}
     for name, variant in variants.items():
-        if hasattr(variant.model, "layers"):
-            rest = variant.model.model_dump(exclude={"layers"})
-            alike.setdefault(repr(rest), []).append(name)
+        if layers_of(variant) is not None:
+            alike.setdefault(repr(but_for_layers(variant)), []).append(name)
     several = {name for names in alike.values() if len(names) > 1 for name in names}
     return [name for name in variants if name in several]
 

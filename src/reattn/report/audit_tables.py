@@ -7,7 +7,6 @@ from reattn.report.context import Context
 from reattn.report.markdown import Markdown
 from reattn.report.numbering import Numbering
 from reattn.report.tables import Column
-from reattn.tables.cells import NOT_AVAILABLE
 from reattn.tables.evaluations import ALL
 
 Row = dict[str, str]
@@ -90,22 +89,18 @@ def depth_table(
         Column("Images a step"),
         Column("Accuracy, %"),
     ]
-    rows = [_depth(row) for row in context.tables["depth"]]
+    rows = [_depth(context, row) for row in context.tables["depth"]]
     return captioned_table(
         context, numbering, identifier, text, columns, rows, "models"
     )
 
 
-def _depth(row: Row) -> list[object]:
-    accuracy = numbers.percent(row["accuracy_mean"])
-    if NOT_AVAILABLE not in (row["accuracy_ci_low"], row["accuracy_ci_high"]):
-        bounds = (row["accuracy_ci_low"], row["accuracy_ci_high"])
-        accuracy += " ({}–{})".format(*map(numbers.percent, bounds))
+def _depth(context: Context, row: Row) -> list[object]:
     return [
         row["label"],
         row["layers"],
         numbers.count(row["params"]),
         numbers.count(row["training_memory_mb"]),
         numbers.count(row["memory_batch"]),
-        accuracy,
+        context.models[row["variant"]].accuracy_with_interval,
     ]

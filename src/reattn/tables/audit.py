@@ -14,12 +14,11 @@ from reattn.tables.cells import NOT_AVAILABLE, Row
 from reattn.tables.differences import (
     PAIRED,
     WELCH,
-    difference,
     in_common,
     mcnemar,
 )
 from reattn.tables.evaluations import EVALUATIONS, evaluation_rows
-from reattn.tables.pairing import accuracies, images_behind, is_paired
+from reattn.tables.pairing import accuracies, compared, is_paired
 from reattn.tables.runs import RunRecord
 
 __all__ = ["COLUMNS", "audit_rows"]
@@ -89,11 +88,9 @@ def _price(
     names = (row["variant"], row["twin"])
     with_it, without = ([r for r in runs if r.variant == name] for name in names)
     first, second = accuracies(with_it), accuracies(without)
-    paired = is_paired(with_it, without)
-    if paired:
+    if is_paired(with_it, without):
         first, second = in_common(first, second)
-    images = images_behind([*with_it, *without])
-    found = difference(first, second, paired=paired, test_images=images)
+    found = compared(with_it, without)
     why = "" if found else _why_not(dict(zip(names, (with_it, without), strict=True)))
     put_difference(row, first, second, found, why)
     if not why and found.kind in (PAIRED, WELCH):

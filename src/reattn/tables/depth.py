@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from reattn.config.depths import GROUP, but_for_layers, layers_of
 from reattn.config.variants import Variant
 from reattn.tables.cells import Row
 from reattn.tables.models import is_hierarchical
@@ -14,7 +15,6 @@ COLUMNS = (
     *("variant", "label", "layers", "hierarchical", *TAKEN),
     *("n_seeds", "status", "reason"),
 )
-GROUP = "depth"
 
 
 def depth_rows(variants: Mapping[str, Variant], models: Sequence[Row]) -> list[Row]:
@@ -27,28 +27,20 @@ def depth_rows(variants: Mapping[str, Variant], models: Sequence[Row]) -> list[R
     Returns:
         Ordinary models before hierarchical ones, each from few to many layers.
     """
-    alike = [_but_for_layers(v) for v in variants.values() if v.group == GROUP]
-    chosen = [name for name, v in variants.items() if _but_for_layers(v) in alike]
+    alike = [but_for_layers(v) for v in variants.values() if v.group == GROUP]
+    chosen = [name for name, v in variants.items() if but_for_layers(v) in alike]
     chosen.sort(key=lambda name: _place(variants[name]))
     by_name = {row["variant"]: row for row in models}
     return [_row(by_name[name], variants[name]) for name in chosen]
 
 
-def _but_for_layers(variant: Variant) -> dict[str, object]:
-    return variant.model.model_dump(exclude={"layers"})
-
-
-def _layers(variant: Variant) -> int | None:
-    return getattr(variant.model, "layers", None)
-
-
 def _place(variant: Variant) -> tuple[bool, int]:
-    return is_hierarchical(variant), _layers(variant) or 0
+    return is_hierarchical(variant), layers_of(variant) or 0
 
 
 def _row(model: Row, variant: Variant) -> Row:
     row = Row(variant=model["variant"], label=model["label"])
-    row.put("layers", _layers(variant), "the family has stages, or a fixed depth")
+    row.put("layers", layers_of(variant), "the family has stages, or a fixed depth")
     row.put("hierarchical", is_hierarchical(variant), "")
     for column in TAKEN:
         row.put(column, model[column], model.reason(column) or "")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from reattn.tables.differences import Difference, difference
 from reattn.tables.runs import RunRecord
 
 _PAIRED_SETTINGS = ("recipe", "budget", "data", "training", "validation_images")
@@ -35,6 +36,26 @@ def is_paired(first: Sequence[RunRecord], second: Sequence[RunRecord]) -> bool:
         if one.seed == other.seed and accuracies([one]) and accuracies([other])
     ]
     return bool(both) and all(_alike(one, other) for one, other in both)
+
+
+def compared(
+    first: Sequence[RunRecord], second: Sequence[RunRecord]
+) -> Difference | None:
+    """The difference of two variants' accuracies, in pairs where their runs are.
+
+    Args:
+        first: Runs of one variant.
+        second: Runs of the other, whose accuracy less the first one's is told.
+
+    Returns:
+        The difference, or None where a side has no run that counts.
+    """
+    return difference(
+        accuracies(first),
+        accuracies(second),
+        paired=is_paired(first, second),
+        test_images=images_behind([*first, *second]),
+    )
 
 
 def _alike(one: RunRecord, other: RunRecord) -> bool:

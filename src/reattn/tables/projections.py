@@ -17,8 +17,8 @@ from reattn.config.variants import Variant
 from reattn.costs.projections import WITHOUT_QUERY, with_matched_width
 from reattn.errors import ReattnError
 from reattn.tables.cells import Row, is_missing, split_reasons
-from reattn.tables.differences import Difference, difference
-from reattn.tables.pairing import accuracies, images_behind, is_paired
+from reattn.tables.differences import Difference
+from reattn.tables.pairing import compared
 from reattn.tables.runs import RunRecord
 from reattn.tables.statistics import mean
 
@@ -114,12 +114,7 @@ def _add_difference(
     other = variant.compared_with
     first = [run for run in runs if run.variant == other]
     second = [run for run in runs if run.variant == row["variant"]]
-    found = difference(
-        accuracies(first),
-        accuracies(second),
-        paired=is_paired(first, second),
-        test_images=images_behind([*first, *second]),
-    )
+    found = compared(first, second)
     why = "one of the two has no run with an accuracy"
     if other is None:
         why = "it is what others are compared with"
