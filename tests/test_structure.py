@@ -14,6 +14,7 @@ FLOW = (
     *(
         "errors",
         "files",
+        "reasons",
         "processes",
         "allocation",
         "code",

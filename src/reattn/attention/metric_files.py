@@ -13,6 +13,7 @@ from typing import Any
 
 from reattn.errors import ReattnError
 from reattn.files import write_rows
+from reattn.reasons import NOT_AVAILABLE, join_reasons
 
 # The fraction of attention on oneself; nats; pixels; the fraction at the one fixed
 # shift that holds most; the fraction of queries that attend most to another key; the
@@ -28,8 +29,6 @@ KEYS = ("variant", "seed", "state", "layer", "head", "images")
 VALUES = (*(column for name in METRICS for column in (name, f"{name}_std")), *SHIFT)
 COLUMNS = (*KEYS, *VALUES, "reason")
 
-NOT_AVAILABLE = "n/a"
-COMPLETE = "nothing is missing"
 NO_SOFTMAX = "no softmax"
 OF_LAYERS = "a difference of layers, not of heads"
 OF_HEADS = "a layer has as many shifts as heads"
@@ -55,19 +54,17 @@ def metric_row(
         values: Of VALUES: a number, or why there is none.
         why: The reason of what neither of them has.
     """
-    row, reasons = {}, {}
+    row: MetricRow = {}
+    reasons: dict[str, str] = {}
     for column in (*KEYS, *VALUES):
         value = {**keys, **values}.get(column, NOT_AVAILABLE)
         absent = isinstance(value, str) and column in VALUES
         row[column] = NOT_AVAILABLE if absent else _text(value)
         if row[column] == NOT_AVAILABLE:
             given = value if absent and value != NOT_AVAILABLE else why
-            named = reasons.setdefault(given, [])
-            if column.removesuffix("_std") not in named:
-                named.append(column)
-    parts = [f"{', '.join(columns)}: {reason}" for reason, columns in reasons.items()]
-    row["reason"] = " | ".join(parts) or COMPLETE
-    return row
+            if reasons.get(column.removesuffix("_std")) != given:
+                reasons[column] = given
+    return {**row, "reason": join_reasons(reasons)}
 
 
 def _text(value: Any) -> str:

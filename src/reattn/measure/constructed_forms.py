@@ -15,7 +15,6 @@ WANTED = {"A": "B", "B": "C", "C": "A"}
 CONTENTS = 8  # as many as tokens, so that no two tokens of a set carry the same
 CHANCE = 1 / CONTENTS
 STATES = ("initial", "trained")
-NOT_AVAILABLE = "n/a"
 COLUMNS = (
     *("scores", "label", "seed", "symmetric", "accuracy", "chance", "accuracy_bound"),
     *("self_largest_initial", "self_largest_trained", "mass_on_right"),

@@ -8,7 +8,6 @@ from torch import Tensor
 from reattn.measure.constructed_forms import (
     CHANCE,
     KINDS,
-    NOT_AVAILABLE,
     STATES,
     accuracy_bound,
 )
@@ -18,9 +17,9 @@ from reattn.measure.constructed_task import (
     right_answers,
     right_mass,
 )
+from reattn.reasons import NOT_AVAILABLE, join_reasons
 
-_UNBOUNDED = "accuracy_bound: scores that are not symmetric have none below one"
-_COMPLETE = "nothing is missing"
+_UNBOUNDED = "scores that are not symmetric have none below one"
 _DIGITS = 6
 
 Rows = list[dict[str, Any]]
@@ -32,7 +31,7 @@ def bound_cells(scores: str) -> dict[str, Any]:
     return {
         "chance": CHANCE,
         "accuracy_bound": NOT_AVAILABLE if bound is None else round(bound, _DIGITS),
-        "reason": _UNBOUNDED if bound is None else _COMPLETE,
+        "reason": join_reasons({"accuracy_bound": _UNBOUNDED} if bound is None else {}),
     }
 
 

@@ -8,10 +8,19 @@ from typing import Any
 
 from reattn.errors import ReattnError
 from reattn.files import write_rows
+from reattn.reasons import COMPLETE, NOT_AVAILABLE, join_reasons, split_reasons
 
-NOT_AVAILABLE = "n/a"
-COMPLETE = "nothing is missing"
-_BETWEEN = " | "
+__all__ = [
+    "COMPLETE",
+    "NOT_AVAILABLE",
+    "Row",
+    "is_missing",
+    "join_reasons",
+    "read_table",
+    "split_reasons",
+    "write_table",
+]
+
 _DIGITS = 6
 
 
@@ -66,24 +75,6 @@ def is_missing(value: Any) -> bool:
 
 def _tidy(value: Any) -> Any:
     return round(value, _DIGITS) if isinstance(value, float) else value
-
-
-def join_reasons(reasons: Mapping[str, str]) -> str:
-    """One text for all reasons: `column, column: why | column: why`."""
-    columns: dict[str, list[str]] = {}
-    for column, reason in reasons.items():
-        columns.setdefault(reason, []).append(column)
-    parts = [f"{', '.join(names)}: {reason}" for reason, names in columns.items()]
-    return _BETWEEN.join(parts) or COMPLETE
-
-
-def split_reasons(text: str) -> dict[str, str]:
-    """The reason of each column, from the text that `join_reasons` made."""
-    reasons = {}
-    for part in text.split(_BETWEEN) if text != COMPLETE else []:
-        names, _, reason = part.partition(": ")
-        reasons.update(dict.fromkeys(names.split(", "), reason))
-    return reasons
 
 
 def write_table(
