@@ -240,5 +240,5 @@ BAD_CONFIGURATIONS = [
     Bad("a foreign layout", REPORT, (LAYOUT,), file(LAYOUT, "- 3\n")),
     Bad("a torn section", REPORT, (SECTION,), added(SECTION, "<% if %>")),
     Bad("no sections", REPORT, ("report/sections",), gone("report/sections")),
-    Bad("no style", REPORT, ("report/style.css",), gone("report/style.css")),
+    Bad("no page", REPORT, ("report/page",), gone("report/page/template.html")),
 ]

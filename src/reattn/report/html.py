@@ -19,24 +19,32 @@ def make_html(text: str, sources: Path, folder: Path) -> str:
 
     Args:
         text: report.md.
-        sources: Folder with template.html, style.css and references.bib.
+        sources: Folder with references.bib and `page`: template.html, then styles
+            and scripts, which enter the page in the order of their names.
         folder: The folder that image paths are written from.
 
     Raises:
         ReattnError: an image cannot be read, or pandoc finds a fault.
     """
-    style = (sources / "style.css").read_text(encoding="utf-8")
+    parts = sources / "page"
     page = convert(
         text,
         "html5",
         sources,
         [
-            *("--template", str(sources / "template.html")),
+            *("--template", str(parts / "template.html")),
             *("--mathml", "--toc", "--toc-depth=2", "--section-divs"),
-            *("--variable", f"style={style}"),
+            *("--variable", f"style={_joined(parts, '*.css')}"),
+            *("--variable", f"script={_joined(parts, '*.js')}"),
         ],
     )
     return _IMAGE.sub(lambda image: _embedded(image[1], folder), page)
+
+
+def _joined(folder: Path, pattern: str) -> str:
+    """Files one after the other; each script keeps its names to itself."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob(pattern))]
+    return "\n".join(f"{{\n{text}}}" if pattern == "*.js" else text for text in texts)
 
 
 def _embedded(source: str, folder: Path) -> str:
