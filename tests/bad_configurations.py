@@ -205,6 +205,7 @@ VALUES = [
 ]
 
 LEDGER, LAYOUT = "config/deviations.yaml", "report/layout.yaml"
+PAGE = "report/page/template.html"
 SECTION = "report/sections/01-introduction.md.j2"
 BAD_CONFIGURATIONS = [
     *(Bad(name, CHECK, words, breaks) for name, words, breaks in FILES + KEYS + VALUES),
@@ -240,5 +241,5 @@ BAD_CONFIGURATIONS = [
     Bad("a foreign layout", REPORT, (LAYOUT,), file(LAYOUT, "- 3\n")),
     Bad("a torn section", REPORT, (SECTION,), added(SECTION, "<% if %>")),
     Bad("no sections", REPORT, ("report/sections",), gone("report/sections")),
-    Bad("no page", REPORT, ("report/page",), gone("report/page/template.html")),
+    Bad("no page", REPORT, ("template.html is missing",), gone(PAGE)),
 ]

@@ -24,9 +24,11 @@ def make_html(text: str, sources: Path, folder: Path) -> str:
         folder: The folder that image paths are written from.
 
     Raises:
-        ReattnError: an image cannot be read, or pandoc finds a fault.
+        ReattnError: the template or an image cannot be read, or pandoc finds a fault.
     """
     parts = sources / "page"
+    if not (parts / "template.html").is_file():
+        raise ReattnError(f"{parts / 'template.html'} is missing; restore it.")
     page = convert(
         text,
         "html5",
