@@ -1,23 +1,18 @@
 """What the report promises: one text, two formats, nothing invented or lost."""
 
 import hashlib
-import io
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from made_up_study import (
     NAME,
-    figure,
     made_up_study,
     make_all_tables,
     write_all_figures,
-    write_figures,
     write_measurements,
     write_run,
 )
@@ -27,12 +22,10 @@ from reattn.report import build_report
 from reattn.report.context import read_context
 from reattn.report.html import make_html
 from reattn.report.markdown import code, escape
-from reattn.report.pdf import make_pdf, make_typst
 from reattn.report.render import render
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "report"
-MARGIN = 2.5 / 2.54 * 72  # points
 NOTE = "Re-encoded as JPEG: accuracies are not those of the original bytes."
 CHANGES = {
     "data": {"source": "digits", "image_size": 32, "note": NOTE},
@@ -299,138 +292,6 @@ def test_manifest_names_every_file_truly(built: Path) -> None:
     assert not [
         path for path in paths if path.endswith((".pt", ".npz", "manifest.json"))
     ]
-
-
-def test_fonts_are_inside_the_print(built: Path) -> None:
-    """Every font is embedded, and none comes from this machine."""
-    from pypdf import PdfReader
-
-    known = ("LibertinusSerif", "NewCMMath", "NewCM", "DejaVuSans")
-    fonts = set()
-    for page in PdfReader(built / "report" / "report.pdf").pages:
-        for font in page["/Resources"].get("/Font", {}).values():
-            described = font.get_object()["/DescendantFonts"][0]["/FontDescriptor"]
-            assert {"/FontFile2", "/FontFile3"} & set(described)
-            fonts.add(described["/FontName"].split("+")[-1])
-    assert len(fonts) >= 4
-    assert all(font.startswith(known) for font in fonts), fonts
-
-
-def _ink_outside(image: bytes) -> list[tuple[int, int, int, int]]:
-    """Where a page at 72 dots an inch has ink outside of the text block.
-
-    The block ends at the last baseline; letters may reach below it.
-    """
-    from PIL import Image, ImageChops, ImageOps
-
-    page = ImageOps.invert(Image.open(io.BytesIO(image)).convert("L"))
-    width, height = page.size
-    edge = int(MARGIN) - 1
-    inside = Image.new("L", page.size, 255)
-    inside.paste(0, (edge, edge, width - edge, height - edge + 3))
-    middle = width // 2
-    inside.paste(0, (middle - 30, height - edge, middle + 30, height))  # page number
-    box = ImageChops.multiply(page, inside).point(lambda x: 255 * (x > 25)).getbbox()
-    return [box] if box else []
-
-
-@pytest.mark.parametrize("size", [(2000, 300), (454, 120), (400, 2500)])
-def test_nothing_stands_outside_the_text_block(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
-    """Case R5: whatever a figure's size, and for all tables."""
-    fill(tmp_path)
-    entry = figure("query", "learned2d-16h-content_query.svg", "learned2d-16h-content")
-    place = tmp_path / "figures" / "attention" / "learned2d-16h-content"
-    write_figures(place, [entry], width=size[0], height=size[1])
-    study, variants = made_up_study(**CHANGES)
-    context = read_context(NAME, study, variants, tmp_path, ROOT)
-    text = render(context, SOURCES / "sections", tmp_path / "report")
-    pages = make_pdf(make_typst(text, SOURCES), context.figures, tmp_path, "png")
-    assert len(pages) > 15
-    outside = {number: _ink_outside(page) for number, page in enumerate(pages, 1)}
-    assert {number: boxes for number, boxes in outside.items() if boxes} == {}
-
-
-def test_text_of_the_print_stands_inside(built: Path) -> None:
-    """Case R5: on the PDF itself, text begins within the margins of its page."""
-    from pypdf import PdfReader
-
-    for page in PdfReader(built / "report" / "report.pdf").pages:
-        begins: list[float] = []
-        page.extract_text(visitor_text=_collector(begins))
-        assert min(begins) > MARGIN - 1
-        assert max(begins) < float(page.mediabox.width) - MARGIN
-
-
-def _collector(begins: list[float]) -> Callable[..., None]:
-    def collect(text: str, matrix: list, text_matrix: list, *_: object) -> None:
-        if text.strip():
-            begins.append(text_matrix[4] * matrix[0] + matrix[4])
-
-    return collect
-
-
-def _drawn(page: Any) -> list[tuple[float, float]]:
-    """Points of the page's lines and images; a figure counts by its clipping frame."""
-    matrix, clipped, stack = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0), False, []
-    path: list[tuple[float, float]] = []
-    drawn: list[tuple[float, float]] = []
-    for values, operator in page.get_contents().operations:
-        if operator == b"q":
-            stack.append((matrix, clipped))
-        elif operator == b"Q":
-            matrix, clipped = stack.pop()
-        elif operator == b"cm":
-            matrix = _product(tuple(map(float, values)), matrix)
-        elif operator in (b"m", b"l", b"c", b"v", b"y"):
-            numbers = [float(value) for value in values]
-            pairs = zip(numbers[::2], numbers[1::2], strict=True)
-            path += [_moved(pair, matrix) for pair in pairs]
-        elif operator == b"re":
-            x, y, width, height = map(float, values)
-            path += [_moved(p, matrix) for p in ((x, y), (x + width, y + height))]
-        elif operator in (b"W", b"W*"):
-            drawn += [] if clipped else path
-            clipped = True
-        elif operator in (b"f", b"f*", b"F", b"S", b"s", b"B", b"b", b"B*", b"b*"):
-            drawn += [] if clipped else path
-            path = []
-        elif operator == b"n":
-            path = []
-        elif operator == b"Do" and not clipped:
-            drawn += [_moved(corner, matrix) for corner in ((0, 0), (1, 1))]
-    return drawn
-
-
-Matrix = tuple[float, ...]
-
-
-def _product(first: Matrix, second: Matrix) -> Matrix:
-    """PDF's matrices of six numbers, the first applied first."""
-    (a, b, c, d, e, f), (x, y, z, w, u, v) = first, second
-    linear = (a * x + b * z, a * y + b * w, c * x + d * z, c * y + d * w)
-    return (*linear, e * x + f * z + u, e * y + f * w + v)
-
-
-def _moved(point: tuple[float, float], matrix: Matrix) -> tuple[float, float]:
-    a, b, c, d, e, f = matrix
-    return a * point[0] + c * point[1] + e, b * point[0] + d * point[1] + f
-
-
-def test_figures_and_tables_of_the_print_stand_inside(built: Path) -> None:
-    """Case R5: on the PDF itself, frames of figures and rules of tables as well."""
-    from pypdf import PdfReader
-
-    points = 0
-    for number, page in enumerate(PdfReader(built / "report" / "report.pdf").pages, 1):
-        width, height = map(float, page.mediabox[2:])
-        for x, y in _drawn(page):
-            # The shade of a word of code reaches 1.5 points beyond its letters.
-            assert MARGIN - 2 <= x <= width - MARGIN + 2, number
-            assert MARGIN - 3 <= y <= height - MARGIN + 2, number
-            points += 1
-    assert points > 100
 
 
 NAMES = r"CIFAR-10|ResNet18|Learned 2D|\bD\d+\b|\[-?@[^\]]+\]"
