@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from reattn.report import numbers
 from reattn.report.context import Context
+from reattn.report.gains import gains
 from reattn.report.markdown import Markdown, escape, listing
-from reattn.report.models import Model, Pair, extremes
+from reattn.report.models import Model, extremes
 
 
 class Sentences:
@@ -113,50 +114,7 @@ class Sentences:
 
     def gains(self) -> Markdown:
         """In how many pairs the hierarchical model is more accurate."""
-        pairs = self._context.pairs
-        known = [pair for pair in pairs if pair.difference("accuracy") is not None]
-        missing = [pair.name for pair in pairs if pair not in known]
-        if not known:
-            return Markdown("No pair of models has two accuracies to compare.")
-        text = self._gains_of(known) + self._caution(known)
-        if missing:
-            verb = "has" if len(missing) == 1 else "have"
-            text += (
-                f" {listing(missing)} {verb} no such comparison, for the reasons "
-                "under the table of results."
-            )
-        return Markdown(text)
-
-    def _gains_of(self, pairs: Sequence[Pair]) -> str:
-        higher = sum(pair.difference("accuracy") > 0 for pair in pairs)
-        models = self._context.models
-        compared = [
-            (models[pair.ordinary_id], models[pair.id])
-            for pair in pairs
-            if models[pair.ordinary_id].has_interval and models[pair.id].has_interval
-        ]
-        apart = sum(not one.overlaps(other) for one, other in compared)
-        least, greatest = extremes(pair.difference("accuracy") for pair in pairs)
-        return (
-            f"In {higher} of {len(pairs)} pairs the hierarchical model has the higher "
-            "accuracy; its difference from the ordinary one lies between "
-            f"{escape(numbers.points(least))} and {escape(numbers.points(greatest))} "
-            f"points. The two intervals do not overlap in {apart} of the "
-            f"{len(compared)} pairs that have both."
-        )
-
-    def _caution(self, pairs: Sequence[Pair]) -> str:
-        """Where evaluation mode, not hierarchy, may explain a difference."""
-        models = self._context.models
-        ruined = [models[pair.id] for pair in pairs if models[pair.id].modes_differ]
-        if not ruined:
-            return ""
-        names = listing(model.name for model in ruined)
-        return (
-            f" Of these, {names} would be judged otherwise by the authors’ protocol: "
-            "in training mode the accuracy is higher by more than the width of its "
-            "interval, for the reason that the section on reproducibility gives."
-        )
+        return gains(self._context)
 
     def share(self, quantity: str, words: str) -> Markdown:
         """Which part of an ordinary model's size or time the hierarchical one has."""

@@ -72,7 +72,7 @@ def make_tables(
     accuracies = published_accuracies(read_published(published))
     runs = read_runs(study, variants, results, check_code=check_code)
     models = model_rows(study, variants, runs, results, accuracies)
-    pairs = hierarchical_rows(variants, models)
+    pairs = hierarchical_rows(variants, models, runs)
     ledger = read_ledger(deviations)
     settings = hyperparameter_rows(study, variants, runs)
     tables = {
