@@ -20,8 +20,10 @@ from made_up_study import (
 from reattn.errors import ReattnError
 from reattn.report import build_report
 from reattn.report.context import read_context
+from reattn.report.gains import gains
 from reattn.report.html import make_html
-from reattn.report.markdown import code, escape
+from reattn.report.markdown import code, escape, sentence, spans
+from reattn.report.models import Pair
 from reattn.report.render import render
 
 ROOT = Path(__file__).parents[1]
@@ -366,3 +368,45 @@ def test_a_model_that_evaluation_mode_ruins_is_named(tmp_path: Path) -> None:
     assert Model(cells).both_modes == "49.70 and 34.40 %"
     assert not Model(cells | {"accuracy_authors_mean": "35.0"}).modes_differ
     assert not Model(cells | {"accuracy_authors_mean": "n/a"}).modes_differ
+
+
+def test_limits_follow_the_study(tmp_path: Path) -> None:
+    """What the numbers cannot show is told from scale, seeds, images and departures."""
+    fill(tmp_path)
+    section = text_of(tmp_path).split("{#limits}")[1].split("\n# ")[0]
+    study, _ = made_up_study(**CHANGES)
+    assert sentence(study.reduced) in section
+    assert NOTE in section
+    assert "*ViT*" in section  # diverged, so that it has no accuracy
+    assert "A made-up processor" in section
+    whole = text_of(tmp_path, reduced=None)
+    assert "of the report’s own size" in whole.split("{#limits}")[1]
+
+
+def test_names_in_a_row_are_told_by_their_ends() -> None:
+    """A reader sees D5 to D8, not four names; two stay two."""
+    assert spans([8, 5, 6, 7, 1, 11, 12], "D") == ["D1", "D5 to D8", "D11", "D12"]
+    assert spans([], "D") == []
+
+
+@pytest.mark.parametrize(("low", "told"), [(2.0, "2 are above zero"), (-1.0, "either")])
+def test_a_gain_is_judged_by_its_own_interval(
+    tmp_path: Path, low: float, told: str
+) -> None:
+    """Of a difference, only its own interval tells whether it may be zero."""
+    pairs = [
+        Pair(
+            {
+                **{"variant": name, "ordinary": "vit", "label": name, "reason": ""},
+                **{"accuracy_difference": "3.0", "accuracy_difference_low": str(low)},
+                **{"accuracy_difference_high": "4", "accuracy_difference_kind": "t"},
+            }
+        )
+        for name in ("ha-vit", "ha-san-pairwise")
+    ]
+    fill(tmp_path)
+    study, variants = made_up_study(**CHANGES)
+    context = read_context(NAME, study, variants, tmp_path, ROOT)
+    context.__dict__["pairs"] = pairs
+    assert told in gains(context)
+    assert "+3.00" in gains(context)

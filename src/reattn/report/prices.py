@@ -3,7 +3,7 @@
 from reattn.report import numbers
 from reattn.report.claim_tables import interval
 from reattn.report.context import Context
-from reattn.report.markdown import Markdown, escape, listing
+from reattn.report.markdown import Markdown, escape, listing, spans
 from reattn.tables.cells import NOT_AVAILABLE, split_reasons
 from reattn.tables.differences import OVER_IMAGES
 
@@ -44,12 +44,12 @@ class Prices:
 
     def unpriceable(self) -> Markdown:
         """Departures that no twin prices."""
-        names = [
-            entry["id"]
+        without = [
+            int(entry["id"].removeprefix("D"))
             for entry in self._context.deviations
             if not entry.get("twins") and not entry.get("columns")
         ]
-        return Markdown(f"{listing(names)} have no twin")
+        return Markdown(f"{listing(spans(without, 'D'))} have no twin")
 
 
 def _brief(row: Row) -> Markdown:

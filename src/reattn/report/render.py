@@ -21,6 +21,7 @@ from reattn.report import (
 from reattn.report.answers import Answers
 from reattn.report.context import Context
 from reattn.report.illustrations import Illustrations
+from reattn.report.limits import limits
 from reattn.report.markdown import Markdown, code, escape, listing, sentence
 from reattn.report.numbering import Numbering
 from reattn.report.prices import Prices
@@ -129,6 +130,7 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "prices": Prices(context),
         "projection_answers": ProjectionAnswers(context),
         "warnings": warnings(context),
+        "limits": limits(context),
         "show": numbers,
     }
 
