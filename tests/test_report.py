@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from reattn.report import build_report
 from reattn.report.context import read_context
 from reattn.report.gains import gains
 from reattn.report.html import make_html
+from reattn.report.limits import limits
 from reattn.report.markdown import code, escape, sentence, spans
 from reattn.report.models import Pair
 from reattn.report.render import render
@@ -373,14 +375,15 @@ def test_a_model_that_evaluation_mode_ruins_is_named(tmp_path: Path) -> None:
 def test_limits_follow_the_study(tmp_path: Path) -> None:
     """What the numbers cannot show is told from scale, seeds, images and departures."""
     fill(tmp_path)
-    section = text_of(tmp_path).split("{#limits}")[1].split("\n# ")[0]
-    study, _ = made_up_study(**CHANGES)
-    assert sentence(study.reduced) in section
-    assert NOTE in section
-    assert "*ViT*" in section  # diverged, so that it has no accuracy
-    assert "A made-up processor" in section
-    whole = text_of(tmp_path, reduced=None)
-    assert "of the report’s own size" in whole.split("{#limits}")[1]
+    study, variants = made_up_study(**CHANGES)
+    context = read_context(NAME, study, variants, tmp_path, ROOT)
+    told = " ".join(limits(context))
+    assert sentence(study.reduced) in told
+    assert NOTE in told
+    assert "*ViT*" in told  # diverged, so that it has no accuracy
+    assert "A made-up processor" in told
+    whole = replace(context, study=study.model_copy(update={"reduced": None}))
+    assert "of the report’s own size" in " ".join(limits(whole))
 
 
 def test_names_in_a_row_are_told_by_their_ends() -> None:
