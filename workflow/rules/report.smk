@@ -34,6 +34,7 @@ rule make_tables:
             caption="../report/audit.rst",
             category="Tables",
         ),
+        comparisons=f"{RESULTS}/tables/comparisons.csv",
         depth=f"{RESULTS}/tables/depth.csv",
         projections=f"{RESULTS}/tables/projections.csv",
         constructed=f"{RESULTS}/tables/constructed.csv",
