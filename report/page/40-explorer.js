@@ -4,8 +4,9 @@
 // their forms); a pack is unfolded when its variant is chosen. All numbers shown are
 // computed here from the weights that are shown.
 
-const LETTERS = { id: "attention-explorer", index: "explorer-index" };
+const IDS = { id: "attention-explorer", index: "explorer-index" };
 const QUERY_COLOUR = "#d55e00";
+const TOKEN_FAULT = 1 / 510 + 2 ** -12; // half a level of 255, and half precision
 const SETTLED = 250; // milliseconds without a change, before a change is told aloud
 
 // The figures' colours: viridis in 32 steps, and RdBu reversed in 33.
@@ -315,14 +316,14 @@ function colourOf(share, diverging) {
   return table.slice(3 * step, 3 * step + 3);
 }
 
-/** A cell framed in white and orange, as in the figures. */
+/** A cell framed in white and orange, as in the figures; the cell itself stays visible. */
 function frame(context, ratio, x, y, width, height) {
-  context.lineWidth = 3 * ratio;
-  context.strokeStyle = "#ffffff";
-  context.strokeRect(x, y, width, height);
-  context.lineWidth = 1.5 * ratio;
-  context.strokeStyle = QUERY_COLOUR;
-  context.strokeRect(x, y, width, height);
+  const out = ratio;
+  for (const [thickness, colour] of [[2.5, "#ffffff"], [1.25, QUERY_COLOUR]]) {
+    context.lineWidth = thickness * ratio;
+    context.strokeStyle = colour;
+    context.strokeRect(x - out, y - out, width + 2 * out, height + 2 * out);
+  }
 }
 
 function inkOf(node) {
@@ -331,12 +332,14 @@ function inkOf(node) {
 
 // ---------------------------------------------------------------- layout of maps
 
-const GAP = 4;
+const EDGE = 2; // room for the frame of the chosen map
+const GAP = 5;
 const HEADING = 20;
 const NUMBERS = 14;
 
 /** Where each shown map lies in a canvas of a width: tiles, headings, and a height. */
-function arranged(attention, state, width) {
+function arranged(attention, state, whole) {
+  const width = whole - 2 * EDGE;
   const tiles = [];
   const headings = [];
   let top = 0;
@@ -350,7 +353,7 @@ function arranged(attention, state, width) {
     top += HEADING;
     heads.forEach((head, place) => {
       const row = Math.floor(place / columns);
-      const left = (place % columns) * (side + GAP);
+      const left = EDGE + (place % columns) * (side + GAP);
       tiles.push({ layer, head, left, top: top + row * (side + NUMBERS) + NUMBERS, side });
     });
     top += Math.ceil(heads.length / columns) * (side + NUMBERS) + GAP;
@@ -374,7 +377,7 @@ function shownHeads(attention, state, layer) {
 class Side {
   constructor(explorer, name) {
     Object.assign(this, { explorer, name, attention: null, pointed: null });
-    this.title = element("h3", { class: "explorer-model" });
+    this.title = element("h2", { class: "explorer-model" });
     this.note = element("p", { class: "explorer-note" });
     this.large = element("canvas", { class: "explorer-large", "aria-hidden": "true" });
     this.readout = element("dl", { class: "explorer-readout" });
@@ -555,7 +558,7 @@ class Side {
     const { attention, end } = this;
     const bar = element("canvas", { class: "explorer-bar", "aria-hidden": "true" });
     const low = attention.signed ? signed(-end) : "0";
-    this.legend.replaceChildren(low, bar, `${weightText(attention, end)} `, this.scaleText());
+    this.legend.replaceChildren(low, bar, `${weightText(attention, end)}, ${this.scaleText()}`);
     const steps = (attention.signed ? DIVERGING : SEQUENTIAL).length / 3;
     const { context } = prepared(bar, 96, 10);
     const ramp = picture(steps, 1, (step) => {
@@ -566,8 +569,8 @@ class Side {
   }
 
   scaleText() {
-    if (this.explorer.state.scale === "shared") return "in all maps of this model";
-    return this.attention.local ? "in this call" : "in this map; every map has its own";
+    if (this.explorer.state.scale === "shared") return "the largest of the maps shown";
+    return this.attention.local ? "this call’s largest" : "this map’s largest";
   }
 
   /** The numbers of the current head, rounded for readers and whole as data. */
@@ -632,7 +635,7 @@ function noteOf(variant, attention) {
   if (!attention) return "The page does not hold this model’s maps of this image.";
   const notes = [`Seed ${variant.seed}.`];
   if (variant.form === "table") notes.push("Depends on positions alone: alike for every image.");
-  if (attention.local) notes.push("Weights over the 3×3 pixels around the query, which is the middle.");
+  if (attention.local) notes.push("Weights over the 3×3 pixels of its map around the query, which is the middle.");
   if (attention.signed) notes.push("Without a softmax, so weights may be negative.");
   if (variant.token) notes.push("A class token takes a part of the attention.");
   return notes.join(" ");
@@ -694,7 +697,7 @@ class Explorer {
     );
     this.node = element(
       "div", { class: "explorer", role: "group", "aria-label": "Attention explorer" },
-      lead(), this.controls, stage, this.status, about(this.index),
+      lead(), ...reduced(this.index), this.controls, stage, this.status, about(this.index),
     );
     this.place.append(this.node);
     this.place.classList.add("explorer-ready");
@@ -727,7 +730,7 @@ class Explorer {
       this.select("Head", "head", this.numbered("head"), state.head),
       radios("Attention of", "mode", [["query", "one query"], ["average", "all, averaged"]],
         state.mode, (value) => this.change({ mode: value })),
-      radios("Colours up to", "scale", [["own", "each map’s largest"], ["shared", "the model’s largest"]],
+      radios("Colours up to the largest of", "scale", [["own", "each map"], ["shared", "all maps"]],
         state.scale, (value) => this.change({ scale: value })),
     );
   }
@@ -900,6 +903,12 @@ function lead() {
   );
 }
 
+function reduced(index) {
+  if (!index.reduced) return [];
+  const text = `Reduced study: ${index.reduced.replace(/\.$/, "")}.`;
+  return [element("p", { class: "explorer-reduced" }, text)];
+}
+
 /** What the numbers mean, how exact they are, and what the page leaves out. */
 function about(index) {
   const texts = [
@@ -925,11 +934,13 @@ function faults(index) {
     [packs((form) => form === "table"), (fault) =>
       `Maps that depend on positions alone are computed from a table of scores by shift; no weight is off by more than ${fault} of itself.`],
     [packs((form, normalised) => form !== "table" && normalised), (fault) =>
-      `All other probabilities are kept in levels that are even in their square roots; no weight is off by more than ${fault} of the largest weight of its head over all queries.`],
+      `All other probabilities are kept in levels that are even in their square roots; no weight is off by more than ${fault} of the largest weight of its head or channel over all queries.`],
     [packs((form, normalised) => !normalised), (fault) =>
       `Weights without a softmax are kept in even levels; none is off by more than ${fault} of the largest of its channel.`],
   ];
-  return said.filter(([found]) => found.length).map(([found, say]) => say(worst(found)));
+  const token = index.variants.some((variant) => variant.token)
+    ? [`A class token’s share is off by no more than ${faultText(TOKEN_FAULT)} of all attention.`] : [];
+  return [...said.filter(([found]) => found.length).map(([found, say]) => say(worst(found))), ...token];
 }
 
 function omissions({ omitted }) {
@@ -942,8 +953,8 @@ function omissions({ omitted }) {
 
 /** Build the tool in its place; without data, or in an old browser, say why there is none. */
 async function start(place, index) {
-  if (!index.variants.length) {
-    place.append(element("p", {}, ...omissions(index).join(" ")));
+  if (!index.variants.length || !index.images.length) {
+    place.append(element("p", {}, omissions(index).join(" ")));
     return;
   }
   if (!("DecompressionStream" in window && "OffscreenCanvas" in window)) {
@@ -955,6 +966,6 @@ async function start(place, index) {
   explorer.redraw();
 }
 
-const place = document.getElementById(LETTERS.id);
-const contents = document.getElementById(LETTERS.index);
+const place = document.getElementById(IDS.id);
+const contents = document.getElementById(IDS.index);
 if (place && contents) start(place, JSON.parse(contents.textContent));

@@ -1,13 +1,13 @@
 """What of the packs enters a page that has a limit: images go before variants."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reattn.explorer.scales import FOR_ALL_IMAGES, FOR_THE_FIRST
 
 Entry = Mapping[str, Any]
-TAG = 100  # bytes around a pack in the page
+TAG = 51  # bytes around a pack and its name in the page
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,18 @@ class Choice:
     variants: int
 
 
-def choose(index: Entry, room: int) -> Choice:
-    """The best part of an index that takes no more than `room` bytes in a page.
+def choose(index: Entry, fits: Callable[[Choice], bool]) -> Choice:
+    """The best part of an index that fits into a page.
 
     First the levels become coarser, then images are left out from the last, then the
     levels get as coarse as they can, then variants are left out from the last.
+
+    Args:
+        index: Of `reattn.explorer.study`.
+        fits: Whether a choice does; where none does, the choice is the smallest.
     """
     choices = [*_choices(len(index["images"]), len(packed(index)))]
-    fitting = (choice for choice in choices if size_of(index, choice) <= room)
-    return next(fitting, choices[-1])
+    return next(filter(fits, choices), choices[-1])
 
 
 def _choices(images: int, variants: int) -> Iterator[Choice]:
@@ -72,4 +75,4 @@ def size_of(index: Entry, choice: Choice) -> int:
             for pack in packs_in(variant, choice)
         ),
     ]
-    return sum(-(-entry["bytes"] // 3) * 4 + TAG for entry in chosen)
+    return sum(-(-e["bytes"] // 3) * 4 + len(e["file"]) + TAG for e in chosen)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reattn.errors import ReattnError
-from reattn.explorer.choosing import Choice, choose, packed, packs_in
+from reattn.explorer.choosing import Choice, choose, packed, packs_in, size_of
 from reattn.figures.credits import credit
 from reattn.files import read_json
 
@@ -46,9 +46,13 @@ def with_explorer(page: str, folder: Path, megabytes: float) -> str:
     if PLACE not in page or not has_packs(folder):
         return page
     index = read_index(folder)
-    limit = int(1e6 * megabytes)
-    room = limit - len(page.encode()) - len(_index_tag(index, _all(index), megabytes))
-    choice = choose(index, room)
+    room = 1e6 * megabytes - len(page.encode())
+
+    def fits(choice: Choice) -> bool:
+        tag = _index_tag(index, choice, megabytes)
+        return len(tag.encode()) + 1 + size_of(index, choice) <= room
+
+    choice = choose(index, fits)
     tags = [_index_tag(index, choice, megabytes), *_pack_tags(index, choice, folder)]
     before, after = page.rsplit(_END, 1)
     return "\n".join([before, *tags, _END + after])
@@ -64,10 +68,6 @@ def read_index(folder: Path) -> Index:
     if isinstance(index, dict) and all(key in index for key in _NEEDED):
         return index
     raise ReattnError(f"{folder / INDEX} is no index of packs. Delete it; pack again.")
-
-
-def _all(index: Index) -> Choice:
-    return Choice(0, len(index["images"]), len(packed(index)))
 
 
 def _index_tag(index: Index, choice: Choice, megabytes: float) -> str:
