@@ -114,6 +114,7 @@ rule write_report:
         attention=expand(f"{RESULTS}/figures/attention/{{variant}}", variant=VARIANTS),
         metrics=expand(f"{RESULTS}/figures/attention-metrics/{{v}}", v=VARIANTS),
         charts=expand(f"{RESULTS}/figures/{{chart}}", chart=CHARTS),
+        explorer=f"{RESULTS}/explorer",
         facts=f"{RESULTS}/data/data.json",
         conditions=f"{RESULTS}/measure/measurements.json",
         published="config/published.yaml",
@@ -139,6 +140,7 @@ rule write_report:
     params:
         study=STUDY,
         texts=texts(),
+        page_megabytes=SETTINGS.report.page_megabytes,
     message:
         "Typesetting the report of study {params.study}."
     shell:

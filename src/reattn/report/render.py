@@ -21,6 +21,7 @@ from reattn.report import (
 )
 from reattn.report.answers import Answers
 from reattn.report.context import Context
+from reattn.report.explorer import has_packs
 from reattn.report.illustrations import Illustrations
 from reattn.report.limits import limits
 from reattn.report.markdown import Markdown, code, escape, listing, sentence
@@ -124,6 +125,7 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "query_map": illustrations.query_map,
         "attention": illustrations.attention,
         "gaussians": illustrations.gaussians,
+        "explored": has_packs(folder.parent / "explorer"),
         "code": code,
         "listing": listing,
         "sentence": sentence,
