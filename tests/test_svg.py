@@ -22,9 +22,10 @@ def corners(path: str) -> list[tuple[float, float]]:
         width = {"h": 1, "v": 1, "c": 6}.get(letter, 2)
         for place in range(0, len(steps), width):
             step = steps[place : place + width]
-            pairs = {"h": [step[0], 0] if step else [], "v": [0, *step]}
-            step = pairs.get(letter, step)
-            found += [(x + a, y + b) for a, b in zip(step[::2], step[1::2])]
+            whole = {"h": [step[0], 0] if step else [], "v": [0, *step]}
+            step = whole.get(letter, step)
+            pairs = zip(step[::2], step[1::2], strict=True)
+            found += [(x + a, y + b) for a, b in pairs]
             x, y = found[-1]
             if letter == "m" and not place:
                 start = x, y
@@ -56,12 +57,12 @@ def test_a_saved_figure_keeps_its_text_its_title_and_all_that_it_refers_to(tmp_p
     """Signs of markup survive, every reference has its target, no group is empty."""
     with styled():
         figure, sheet = new_sheet(4.0)
-        sheet.text(1, 1, "5 < 6 & it's \"so\"")
+        sheet.text(1, 1, '5 < 6 & it\'s "so"')
         sheet.plot([1, 2, 3], [3, 2, 3], "o")
         path = save_svg(figure, tmp_path / "a.svg", title="A & B's <title>")
     root = ElementTree.parse(path).getroot()
     assert root.findtext(f"{SVG}title") == "A & B's <title>"
-    assert "".join(root.find(f".//{SVG}text").itertext()) == "5 < 6 & it's \"so\""
+    assert "".join(root.find(f".//{SVG}text").itertext()) == '5 < 6 & it\'s "so"'
     assert len(root.findall(f".//{SVG}use")) == 3
     source = path.read_text()
     targets = {element.get("id") for element in root.iter()} - {None}

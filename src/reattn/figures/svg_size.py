@@ -76,9 +76,7 @@ def _shorten(element: Element, style: str) -> None:
             exact = "linecap: round" in style or element.get("id") is not None
             element.set(name, short_path(value, exact=exact))
         elif name in ("x", "y", "transform", "points", "width", "height", "viewBox"):
-            element.set(
-                name, _NUMBER.sub(lambda n: short_number(float(n[0])), value)
-            )
+            element.set(name, _NUMBER.sub(lambda n: short_number(float(n[0])), value))
     turned = element.get("transform", "")
     if re.match(r"rotate\(-?0[ ,)]", turned):
         del element.attrib["transform"]
