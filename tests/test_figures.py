@@ -420,6 +420,7 @@ def test_published_numbers_stand_beside_measured_ones_with_intervals(tmp_path):
         published_accuracy=["93.11", *["n/a"] * (len(MODELS) - 1)],
         accuracy_authors_mean="88.01",
         accuracy_ci_low="85.5",
+        accuracy_ci_high="90.5",
     )
     judged = pd.DataFrame({"variant": models["variant"], "low": 86.25, "high": 91.75})
     entries = comparison.draw_comparison(models, tmp_path, REDUCED, judged)
