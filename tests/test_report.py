@@ -241,7 +241,7 @@ def test_imported_and_stale_runs_are_marked(tmp_path: Path) -> None:
     write_run(tmp_path, "vit", fingerprint="of other settings")
     rows = [line for line in text_of(tmp_path).splitlines() if line.startswith("| ")]
     assert any("ResNet18" in row and row.endswith("| imported |") for row in rows)
-    assert any("| ViT |" in row and "stale" in row for row in rows)
+    assert any("| [ViT]" in row and "(stale)" in row for row in rows)
 
 
 def test_a_listed_figure_that_is_gone_fails_by_name(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ _TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg"}
 _SAFE_IN_ATTRIBUTE = " !$&'()*+,-./:;=?@_~"
 
 
-def make_html(text: str, sources: Path, folder: Path) -> str:
+def make_html(text: str, sources: Path, folder: Path, provenance: str = "{}") -> str:
     """The report as a page with its style and all its images inside.
 
     Args:
@@ -22,6 +22,7 @@ def make_html(text: str, sources: Path, folder: Path) -> str:
         sources: Folder with references.bib and `page`: template.html, then styles
             and scripts, which enter the page in the order of their names.
         folder: The folder that image paths are written from.
+        provenance: Where the numbers of its tables came from, as JSON.
 
     Raises:
         ReattnError: the template or an image cannot be read, or pandoc finds a fault.
@@ -37,6 +38,7 @@ def make_html(text: str, sources: Path, folder: Path) -> str:
             *("--template", str(parts / "template.html")),
             *("--mathml", "--toc", "--toc-depth=2", "--section-divs"),
             *("--variable", f"style={_joined(parts, '*.css')}"),
+            *("--variable", f"provenance={provenance}"),
             *("--variable", f"script={_joined(parts, '*.js')}"),
         ],
     )
