@@ -3,6 +3,7 @@
 import base64
 import html
 import re
+import struct
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -10,6 +11,7 @@ from reattn.errors import ReattnError
 from reattn.report.pandoc import convert
 
 _IMAGE = re.compile(r'<img src="([^"]+)"')
+_VIEW_BOX = re.compile(r"""viewBox=["']0 0 ([\d.]+) ([\d.]+)["']""")
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg"}
 _SAFE_IN_ATTRIBUTE = " !$&'()*+,-./:;=?@_~"
 
@@ -57,7 +59,20 @@ def _embedded(source: str, folder: Path) -> str:
         content = path.read_bytes()
     except OSError as fault:
         raise ReattnError(f"{path} cannot be read for the page: {fault}.") from None
-    return f'<img loading="lazy" src="{data_uri(content, path.suffix)}"'
+    size = _size(content, path.suffix)
+    return f'<img loading="lazy"{size} src="{data_uri(content, path.suffix)}"'
+
+
+def _size(content: bytes, suffix: str) -> str:
+    """Width and height, from which a browser keeps the place free."""
+    if suffix == ".svg":
+        found = _VIEW_BOX.search(content.decode("utf-8"))
+        sides = [float(side) * 4 / 3 for side in found.groups()] if found else []
+    else:
+        sides = struct.unpack(">II", content[16:24]) if suffix == ".png" else []
+    if len(sides) != 2:
+        return ""
+    return ' width="{:.0f}" height="{:.0f}"'.format(*sides)
 
 
 def data_uri(content: bytes, suffix: str) -> str:

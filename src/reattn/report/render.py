@@ -20,6 +20,7 @@ from reattn.report import (
 )
 from reattn.report.answers import Answers
 from reattn.report.context import Context
+from reattn.report.glance import not_measured
 from reattn.report.illustrations import Illustrations
 from reattn.report.markdown import Markdown, code, escape, listing, sentence
 from reattn.report.numbering import Numbering
@@ -129,6 +130,8 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "prices": Prices(context),
         "projection_answers": ProjectionAnswers(context),
         "warnings": warnings(context),
+        "verdict_counts": claim_tables.verdict_counts(context.tables["claims"]),
+        "unmeasured": not_measured(context),
         "show": numbers,
     }
 
