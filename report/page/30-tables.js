@@ -275,7 +275,7 @@ for (const box of document.querySelectorAll("main .table-box")) {
   if (blocksOf(table, size).length > 1) {
     for (const heading of table.tHead.rows[0].cells) {
       if (heading.querySelector("a")) {
-        const button = make("button", "", "sort");
+        const button = make("button", "", "↕");
         button.setAttribute("aria-label", `Sort by ${words(heading)}`);
         heading.append(" ", button);
       } else {
@@ -294,7 +294,7 @@ for (const box of document.querySelectorAll("main .table-box")) {
 
 // What is wider than its place can be scrolled by keyboard too.
 const reach = () => {
-  for (const scroller of document.querySelectorAll(".scroller, .equation > p")) {
+  for (const scroller of document.querySelectorAll(".scroller, .equation > p, .long")) {
     const wider = scroller.scrollWidth > scroller.clientWidth + 1;
     if (wider) {
       scroller.tabIndex = 0;

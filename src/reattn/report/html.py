@@ -12,6 +12,8 @@ from reattn.report.pandoc import convert
 
 _IMAGE = re.compile(r'<img src="([^"]+)"')
 _VIEW_BOX = re.compile(r"""viewBox=["']0 0 ([\d.]+) ([\d.]+)["']""")
+_INLINE_MATHS = re.compile(r'<math display="inline".*?</math>', re.DOTALL)
+_MANY = 30  # elements of a formula that is about as wide as a phone
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg"}
 _SAFE_IN_ATTRIBUTE = " !$&'()*+,-./:;=?@_~"
 
@@ -44,7 +46,13 @@ def make_html(text: str, sources: Path, folder: Path, provenance: str = "{}") ->
             *("--variable", f"script={_joined(parts, '*.js')}"),
         ],
     )
+    page = _INLINE_MATHS.sub(lambda maths: _with_room(maths[0]), page)
     return _IMAGE.sub(lambda image: _embedded(image[1], folder), page)
+
+
+def _with_room(maths: str) -> str:
+    """Browsers do not break formulas, so a long one scrolls on a narrow screen."""
+    return f'<span class="long">{maths}</span>' if maths.count("<m") > _MANY else maths
 
 
 def _joined(folder: Path, pattern: str) -> str:
