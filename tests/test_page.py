@@ -24,6 +24,14 @@ from reattn.report import build_report
 
 SEEDS = [0, 1, 2]
 COLUMNS = "#table-runs, #table-nine-heads, #table-pairs, #figure-models, #glance"
+# The sum of what moved after it was shown, as browsers score it.
+SHIFT = """() => new Promise(done => {
+  let sum = 0;
+  new PerformanceObserver(list => {
+    for (const entry of list.getEntries()) sum += entry.value;
+  }).observe({type: "layout-shift", buffered: true});
+  setTimeout(() => done(sum), 300);
+})"""
 LOST = {"accuracy": None, "accuracy_authors": None, "accuracy_best_eval": None}
 
 
@@ -81,6 +89,7 @@ def test_nothing_is_asked_cut_or_moved(browser, report, width, scheme):  # noqa:
         assert found.page.evaluate(
             "[...document.images].every(i => i.hasAttribute('width'))"
         )
+        assert found.page.evaluate(SHIFT) < 0.02
         assert found.requests == []
         assert found.faults == []
 
@@ -117,6 +126,9 @@ def test_the_text_is_whole_without_scripts(browser, report):  # noqa: F811
         for name in ("#table-nine-heads td", "#table-claims td", "#figure-models"):
             assert found.page.locator(name).first.is_visible()
         assert found.page.locator("#contents a").first.is_visible()
+    with opened(browser, report, 360, java_script_enabled=False) as found:
+        places = [box.bounding_box() for box in found.page.locator("main > *").all()]
+        assert max(place["x"] + place["width"] for place in places if place) <= 360
 
 
 def test_a_table_sorts_and_what_is_not_known_comes_last(page):
@@ -202,6 +214,15 @@ def test_a_difference_names_the_table_of_differences(page):
     told = page.page.get_by_role("dialog").inner_text()
     assert "tables/hierarchical.csv" in told
     assert "accuracy_difference" in told
+
+
+def test_a_time_tells_how_it_was_measured(page):
+    """Times come from the measurement, not from the runs."""
+    page.page.locator("#table-pairs tbody tr").first.locator(".cell").nth(4).click()
+    told = page.page.get_by_role("dialog").inner_text()
+    assert "measure/measurements.csv" in told
+    assert "A made-up processor" in told
+    assert "seed" not in told.lower()
 
 
 def test_every_marked_column_is_one_of_its_file(report):

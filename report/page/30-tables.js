@@ -127,6 +127,8 @@ panel.tabIndex = -1;
 document.body.append(panel);
 let asked = null;
 
+const MEASURED = /^(flops|wall_time|throughput|training_memory|memory_batch)/;
+const MEASUREMENT = { device_name: "Device", threads: "Threads", precision: "Precision", iterations: "Passes", warmup: "Passes before" };
 const NAMES = {
   status: "Status", accuracy: "Accuracy, last epoch", accuracy_authors: "Accuracy, authors’ protocol",
   epochs_run: "Epochs", test_images: "Test images", device: "Device", threads: "Threads",
@@ -172,21 +174,25 @@ function fillPanel(button) {
     ["Column", column.replace(",", ", ")],
     ["Row", models.join(", ") + (seed === undefined ? "" : `, seed ${seed}`)],
   ]));
-  for (const model of models) {
+  if (MEASURED.test(column)) {
+    panel.append(make("h3", "", "Measured in one go, of all models"), listed([
+      ["Measurement", `results/${provenance.study}/measure/measurements.csv`],
+      ...Object.entries(provenance.measurement ?? {}).map(([key, value]) => [MEASUREMENT[key] ?? key, String(value)]),
+    ]));
+  }
+  for (const model of MEASURED.test(column) ? [] : models) {
     const known = provenance.models[model];
     if (!known) continue;
     const runs = known.runs.filter((run) => seed === undefined || run.seed === seed);
     panel.append(make("h3", "", known.label));
     if (/published/.test(column)) panel.append(listed([["Published in", known.published]]));
-    panel.append(listed([["Runs", `${runs.length}, seed${runs.length === 1 ? "" : "s"} ${runs.map((run) => run.seed).join(", ")}`], ["Status", known.status + (known.status === "ok" ? "" : `: ${known.reason}`)]]));
-    for (const run of runs) {
-      const cells = named(run);
-      if (runs.length > 1) panel.append(make("h3", "", `Seed ${run.seed}`));
-      panel.append(listed(cells));
-    }
+    const facts = [["Runs", `${runs.length}, seed${runs.length === 1 ? "" : "s"} ${runs.map((run) => run.seed).join(", ")}`], ["Status", known.status + (known.status === "ok" ? "" : `: ${known.reason}`)]];
+    if (runs.length === 1) facts.push(...named(runs[0]));
+    panel.append(listed(facts));
+    for (const run of runs.length > 1 ? runs : []) panel.append(make("h3", "", `Seed ${run.seed}`), listed(named(run)));
   }
   const shared = named(provenance.shared ?? {});
-  if (shared.length) panel.append(make("h3", "", "All runs of the study"), listed(shared));
+  if (shared.length && !MEASURED.test(column)) panel.append(make("h3", "", "All runs of the study"), listed(shared));
   if (provenance.reduced) panel.append(make("p", "", `Reduced study: ${provenance.reduced}`));
 }
 

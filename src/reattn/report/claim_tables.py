@@ -37,7 +37,10 @@ def claims_table(
 def _claim(row: Row) -> list[object]:
     statement = f"{escape(row['statement'])} *{escape(row['source'])}*"
     why = _why(row).removeprefix(row["verdict"]).strip(" ;:")
-    verdict = f"**{escape(row['verdict'])}**" + (f": {escape(why)}" if why else "")
+    kind = row["verdict"].replace(" ", "-")
+    verdict = f"[**{escape(row['verdict'])}**]{{.verdict .{kind}}}" + (
+        f": {escape(why)}" if why else ""
+    )
     return [Markdown(statement), row["measured"], row["threshold"], Markdown(verdict)]
 
 

@@ -15,6 +15,8 @@ OF_A_RUN = (
     *("fingerprint", "wandb_run"),
 )
 
+OF_A_MEASUREMENT = ("device_name", "threads", "precision", "iterations", "warmup")
+
 
 def of(variants: str | Sequence[str], label: object, **more: str) -> Markdown:
     """A row's first cell, marked with the variants whose numbers the row holds.
@@ -59,6 +61,11 @@ def provenance(context: Context) -> str:
         "study": context.name,
         "reduced": context.study.reduced,
         "shared": _known(shared),
+        "measurement": {
+            key: context.measurement[key]
+            for key in OF_A_MEASUREMENT
+            if key in context.measurement
+        },
         "models": {name: _model(context, name, shared) for name in context.models},
     }
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
