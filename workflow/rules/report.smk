@@ -82,6 +82,7 @@ rule judge_claims:
 rule draw_charts:
     input:
         models=f"{RESULTS}/tables/models.csv",
+        published=f"{RESULTS}/tables/published.csv",
         constructed=f"{RESULTS}/tables/constructed.csv",
         history=run_files("history.csv"),
         style=source_files("src/reattn/figures/*.py"),

@@ -14,6 +14,7 @@ from reattn.report.explorer import with_explorer
 from reattn.report.html import make_html
 from reattn.report.manifest import write_manifest
 from reattn.report.pdf import make_pdf, make_typst
+from reattn.report.provenance import provenance
 from reattn.report.render import render
 
 
@@ -54,11 +55,16 @@ def build_report(
         pdf = both.submit(
             lambda: make_pdf(make_typst(text, sources), context.figures, results)
         )
+<<<<<<< HEAD
         page = make_html(text, sources, folder)
         limit = study.report.page_megabytes
         write_text(
             folder / "report.html", with_explorer(page, results / "explorer", limit)
         )
+=======
+        page = make_html(text, sources, folder, provenance(context))
+        write_text(folder / "report.html", page)
+>>>>>>> 793ba057d1128438507b3e5cde5f8b7c224254e5
     with written_whole(folder / "report.pdf") as temporary:
         temporary.write_bytes(pdf.result())
     write_manifest(name, results)
