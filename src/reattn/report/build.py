@@ -55,16 +55,11 @@ def build_report(
         pdf = both.submit(
             lambda: make_pdf(make_typst(text, sources), context.figures, results)
         )
-<<<<<<< HEAD
-        page = make_html(text, sources, folder)
+        page = make_html(text, sources, folder, provenance(context))
         limit = study.report.page_megabytes
         write_text(
             folder / "report.html", with_explorer(page, results / "explorer", limit)
         )
-=======
-        page = make_html(text, sources, folder, provenance(context))
-        write_text(folder / "report.html", page)
->>>>>>> 793ba057d1128438507b3e5cde5f8b7c224254e5
     with written_whole(folder / "report.pdf") as temporary:
         temporary.write_bytes(pdf.result())
     write_manifest(name, results)

@@ -21,11 +21,8 @@ from reattn.report import (
 )
 from reattn.report.answers import Answers
 from reattn.report.context import Context
-<<<<<<< HEAD
 from reattn.report.explorer import has_packs
-=======
 from reattn.report.glance import not_measured
->>>>>>> 793ba057d1128438507b3e5cde5f8b7c224254e5
 from reattn.report.illustrations import Illustrations
 from reattn.report.limits import limits
 from reattn.report.markdown import Markdown, code, escape, listing, sentence
@@ -138,12 +135,9 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "prices": Prices(context),
         "projection_answers": ProjectionAnswers(context),
         "warnings": warnings(context),
-<<<<<<< HEAD
         "limits": limits(context),
-=======
         "verdict_counts": claim_tables.verdict_counts(context.tables["claims"]),
         "unmeasured": not_measured(context),
->>>>>>> 793ba057d1128438507b3e5cde5f8b7c224254e5
         "show": numbers,
     }
 
