@@ -70,7 +70,18 @@ def _price(row: Row) -> Markdown:
     if bounds == NOT_AVAILABLE:
         return Markdown(f"{text}; {kind}.")
     spread = f"{numbers.CONFIDENCE} interval {escape(bounds)}; {kind}"
-    return Markdown(f"{text} ({spread}; runs: {row['n']}). {_meaning(row)}")
+    runs = f"runs: {row['n']}"
+    return Markdown(f"{text} ({spread}; {runs}). {_meaning(row)}{_by_authors(row)}")
+
+
+def _by_authors(row: Row) -> str:
+    """The same by the other protocol, for models that evaluation mode ruins."""
+    if row["authors_difference"] == NOT_AVAILABLE:
+        return ""
+    gain = escape(numbers.points(row["authors_difference"]))
+    bounds = interval(row["authors_low"], row["authors_high"], numbers.points)
+    shown = "" if bounds == NOT_AVAILABLE else f" ({escape(bounds)})"
+    return f" By the authors’ protocol it is {gain}{shown}."
 
 
 def _meaning(row: Row) -> str:
