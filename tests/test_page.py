@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import WIDTHS, Opened, browser, opened, why_no_browser  # noqa: F401
+from browser import WIDTHS, Opened, opened, why_no_browser
 from conftest import ROOT, require
 from made_up_study import (
     NAME,
@@ -58,7 +58,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def page(browser, report: Path) -> Iterator[Opened]:  # noqa: F811
+def page(browser, report: Path) -> Iterator[Opened]:
     """The page in a wide window."""
     with opened(browser, report) as found:
         yield found
@@ -72,7 +72,7 @@ def column(found: Opened, table: str, number: int) -> list[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_nothing_is_asked_cut_or_moved(browser, report, width, scheme):  # noqa: F811
+def test_nothing_is_asked_cut_or_moved(browser, report, width, scheme):
     """On a phone, a tablet and a desk: no request, no fault, no sideways scrolling."""
     with opened(browser, report, width, color_scheme=scheme) as found:
         assert found.overflow == 0
@@ -95,16 +95,19 @@ def test_nothing_is_asked_cut_or_moved(browser, report, width, scheme):  # noqa:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_serious_fault_for_those_who_need_aids(browser, report, scheme):  # noqa: F811
+def test_no_serious_fault_for_those_who_need_aids(browser, report, scheme):
     """axe finds nothing serious or critical, the open panels included."""
-    checker = pytest.importorskip("axe_playwright_python.sync_playwright")
+    try:
+        from axe_playwright_python.sync_playwright import Axe
+    except ImportError:
+        require(False, "axe-playwright-python is not installed")
     with opened(browser, report, color_scheme=scheme, reduced_motion="reduce") as found:
-        faults = serious(checker.Axe(), found)
+        faults = serious(Axe(), found)
         found.page.locator("#table-nine-heads .cell").first.click()
-        faults += serious(checker.Axe(), found)
+        faults += serious(Axe(), found)
         found.page.keyboard.press("Escape")
         found.page.locator("#figure-models .enlarge").click()
-        faults += serious(checker.Axe(), found)
+        faults += serious(Axe(), found)
     assert faults == []
 
 
@@ -117,7 +120,7 @@ def serious(axe, found: Opened) -> list:
     ]
 
 
-def test_the_text_is_whole_without_scripts(browser, report):  # noqa: F811
+def test_the_text_is_whole_without_scripts(browser, report):
     """Every table and figure can be read, and no dead button stands beside it."""
     with opened(browser, report, java_script_enabled=False) as found:
         content = found.page.content()
@@ -173,7 +176,7 @@ def test_a_table_shows_one_group_or_what_is_looked_for(page):
     assert page.page.locator("#told").inner_text().startswith(f"{len(labels)} of")
 
 
-def test_a_table_is_copied_as_csv(browser, report):  # noqa: F811
+def test_a_table_is_copied_as_csv(browser, report):
     """What is on the clipboard is the table, and a voice says so."""
     with opened(browser, report) as found:
         found.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -273,7 +276,7 @@ def test_a_figure_can_be_enlarged_and_moved(page):
     assert button.evaluate("b => b === document.activeElement")
 
 
-def test_the_contents_follow_the_reader_and_the_colours_stay(browser, report):  # noqa: F811
+def test_the_contents_follow_the_reader_and_the_colours_stay(browser, report):
     """The section in view is marked; a chosen scheme outlives a reload."""
     with opened(browser, report, color_scheme="light") as found:
         found.page.evaluate(
