@@ -4,11 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_up_study import made_up_study, write_run
+from made_up_study import NAME, made_up_study, make_all_tables, write_run
 from typer.testing import CliRunner
 
 from reattn.cli.main import app
 from reattn.errors import ConfigError, ReattnError
+from reattn.report.context import read_context
 from reattn.tables import audit, evaluations, make_tables
 from reattn.tables.agreement import COUNTS, compare_predictions
 from reattn.tables.audit_cells import COLUMNS
@@ -17,6 +18,7 @@ from reattn.tables.differences import NO_INTERVAL, OVER_IMAGES, PAIRED, WELCH
 from reattn.tables.ledger import read_ledger
 from reattn.tables.runs import RunRecord
 
+ROOT = Path(__file__).parents[1]
 MODEL, TWIN = "learned2d-9h-content", "learned2d-9h-content-aligned"
 SETTINGS = {"model": {}, "recipe": {"batch": 100}, "budget": {"epochs": 3}}
 
@@ -290,3 +292,18 @@ def test_a_price_is_told_by_the_authors_protocol_too(tmp_path: Path) -> None:
     # Wider than the headline's, for it is taken on a tenth of the images.
     width = float(row["authors_high"]) - float(row["authors_low"])
     assert width > 2 * (float(row["high"]) - float(row["low"]))
+
+
+def test_departures_without_a_twin_are_cited_beside_their_models(tmp_path: Path):
+    """A label tells every departure in its numbers, and where to read of it."""
+    study, variants = made_up_study()
+    make_all_tables(study, variants, tmp_path)
+    context = read_context(NAME, study, variants, tmp_path, ROOT)
+    assert context.departures_in("ha-vit") == {
+        **{"D7": "priced", "D8": "priced"},
+        "D9": "ledger",
+    }
+    assert context.departures_in("resnet18") == {"D14": "ledger"}
+    families = {variant.model.family for variant in variants.values()}
+    named = {f for entry in context.deviations for f in entry.get("families", ())}
+    assert named <= families

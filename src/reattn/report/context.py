@@ -78,8 +78,20 @@ class Context:
             if name not in listed and self.variants[name].group not in APART
         ]
 
-    def departures_in(self, variant: str) -> list[str]:
-        """Ids of the departures that a twin of a model puts right."""
+    def departures_in(self, variant: str) -> dict[str, str]:
+        """Ids of the departures that may move a model's numbers, and what tells more.
+
+        Those that a twin puts right are priced; those of a whole family stand in the
+        ledger. What is alike in every model is not told of each.
+        """
+        family = self.variants[variant].model.family
+        of_family = [
+            e["id"] for e in self.deviations if family in e.get("families", ())
+        ]
+        priced = dict.fromkeys(self._twinned(variant), "priced")
+        return priced | dict.fromkeys(of_family, "ledger")
+
+    def _twinned(self, variant: str) -> list[str]:
         twins = {name for entry in self.deviations for name in entry.get("twins") or ()}
         found = [
             row["deviation"]

@@ -127,7 +127,8 @@ def _difference_label(pair: Pair) -> Markdown:
 
 def with_departures(context: Context, variant: str, label: str) -> Markdown:
     """A model's label, and the departures that its numbers contain, linked."""
-    links = [f"[{entry}](#priced)" for entry in context.departures_in(variant)]
+    departures = context.departures_in(variant)
+    links = [f"[{entry}](#{place})" for entry, place in departures.items()]
     return of(variant, Markdown(" ".join([escape(label), *links])))
 
 
