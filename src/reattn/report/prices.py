@@ -21,11 +21,17 @@ class Prices:
         return [_price(row) for row in self._context.priced]
 
     def in_brief(self) -> Markdown:
-        """The same in half a sentence each."""
-        parts = [_brief(row) for row in self._context.priced]
-        if not parts:
+        """The same in one sentence a departure."""
+        priced = self._context.priced
+        if not priced:
             return Markdown("This study prices none of the authors’ departures.")
-        return Markdown(f"Put right, {'; '.join(parts)}.")
+        parts = []
+        for name in dict.fromkeys(row["deviation"] for row in priced):
+            changes = [_brief(row) for row in priced if row["deviation"] == name]
+            parts.append(
+                f"Putting {name} right changes the accuracy {listing(changes)}."
+            )
+        return Markdown(" ".join(parts))
 
     def not_priced(self) -> list[Markdown]:
         """Twins that this study says nothing of, by departure and reason."""
@@ -56,9 +62,7 @@ def _brief(row: Row) -> Markdown:
     gain = escape(numbers.points(row["difference"]))
     bounds = interval(row["low"], row["high"], numbers.points)
     shown = "" if bounds == NOT_AVAILABLE else f" ({escape(bounds)})"
-    return Markdown(
-        f"{row['deviation']} changes *{escape(row['label'])}* by {gain} points{shown}"
-    )
+    return Markdown(f"of *{escape(row['label'])}* by {gain} points{shown}")
 
 
 def _price(row: Row) -> Markdown:
