@@ -123,9 +123,11 @@ def test_claims_name_models_by_their_labels(study: Path, context: Context) -> No
 def test_labels_stand_for_whole_ids_alone() -> None:
     """`vit` in `ha-vit` is no model of its own; other words stay as they are."""
     variants = load_variants()
-    told = with_labels("ha-vit over vit: -1 (2 to 3); vital: resnet18", variants)
+    text = "ha-vit over vit: -1 (2 to 3); vital, my-vit: resnet18"
+    told = with_labels(text, variants)
     assert told == (
-        "*Hierarchical ViT* over its ordinary version: -1 (2 to 3); vital: *ResNet18*"
+        "*Hierarchical ViT* over its ordinary version: -1 (2 to 3); vital, my-vit: "
+        "*ResNet18*"
     )
 
 

@@ -129,6 +129,8 @@ def _told(row: Row) -> str:
     """A verdict, and why it is none or no clearer."""
     reasons = split_reasons(row["reason"])
     why = reasons.get("verdict") or reasons.get("measured_mean", "")
+    # The row is this model's already.
+    why = why.removesuffix(f": {row['variant']}")
     why = why.removeprefix(row["verdict"]).strip(" ;:")
     return f"{row['verdict']}: {why}" if why else row["verdict"]
 

@@ -123,6 +123,11 @@ class Context:
         rows = [row for row in self.tables["audit"] if row["twin"] != NOT_AVAILABLE]
         return [row for row in rows if row["difference"] == NOT_AVAILABLE]
 
+    @cached_property
+    def drawn(self) -> set[str]:
+        """The kinds of figures that there are."""
+        return {figure.kind for figure in self.figures}
+
     @property
     def attention_extent(self) -> str:
         """Over how many images and runs attention is measured."""

@@ -1,9 +1,11 @@
 """What departures of the authors' code cost: sentences from the table of the audit."""
 
+from collections.abc import Mapping
+
 from reattn.report import numbers
 from reattn.report.claim_tables import interval
 from reattn.report.context import Context
-from reattn.report.markdown import Markdown, escape, listing, spans
+from reattn.report.markdown import Markdown, escape, listing, sentence, spans
 from reattn.tables.cells import NOT_AVAILABLE, split_reasons
 from reattn.tables.differences import OVER_IMAGES
 
@@ -34,18 +36,17 @@ class Prices:
         return Markdown(" ".join(parts))
 
     def not_priced(self) -> list[Markdown]:
-        """Twins that this study says nothing of, by departure and reason."""
-        found: dict[tuple[str, str], list[str]] = {}
+        """Twins that this study says nothing of: one line a reason."""
+        found: dict[str, dict[str, list[str]]] = {}
         for row in self._context.unpriced:
             reasons = split_reasons(row["reason"])
             why = reasons.get("difference") or next(iter(reasons.values()), "")
             # Which of both is not there is told by the table.
-            found.setdefault((row["deviation"], why.split(":")[0]), []).append(
-                row["label"]
-            )
+            alike = found.setdefault(why.split(":")[0], {})
+            alike.setdefault(row["deviation"], []).append(row["label"])
         return [
-            Markdown(f"{name} in {listing(labels)}: {escape(why)}.")
-            for (name, why), labels in found.items()
+            Markdown(f"{sentence(why).rstrip('.')}: {'; '.join(_of_models(alike))}.")
+            for why, alike in found.items()
         ]
 
     def unpriceable(self) -> Markdown:
@@ -56,6 +57,14 @@ class Prices:
             if not entry.get("twins") and not entry.get("columns")
         ]
         return Markdown(f"{listing(spans(without, 'D'))} have no twin")
+
+
+def _of_models(labels: Mapping[str, list[str]]) -> list[str]:
+    """Departures, each with the models that have it."""
+    return [
+        f"{name} in {listing(Markdown(f'*{escape(model)}*') for model in models)}"
+        for name, models in labels.items()
+    ]
 
 
 def _brief(row: Row) -> Markdown:
