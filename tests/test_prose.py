@@ -20,6 +20,7 @@ from reattn.costs.formulas import flops_by_formula
 from reattn.costs.parameters import parameters_by_formula
 from reattn.report import numbers
 from reattn.report.answers import Answers
+from reattn.report.comparisons import comparison
 from reattn.report.context import Context, read_context
 from reattn.report.gains import gains, image_by_image
 from reattn.report.limits import limits
@@ -227,6 +228,15 @@ def test_the_constructed_task_is_of_no_study(study: Path, context: Context) -> N
     caption = re.search(r"^: \[.*The constructed task.*$", text, re.MULTILINE)[0]
     assert "no images" in caption
     assert NAME not in caption
+
+
+@pytest.mark.parametrize(("low", "is_open"), [("-1.0", True), ("0.5", False)])
+def test_a_comparison_says_when_it_is_open(
+    context: Context, low: str, is_open: bool
+) -> None:
+    """A question is not left to the reader's arithmetic."""
+    row = {**context.tables["comparisons"][0], "low": low, "high": "9.0"}
+    assert ("do not tell from none" in comparison(row)) == is_open
 
 
 def test_what_rounds_to_nothing_has_no_minus() -> None:

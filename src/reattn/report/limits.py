@@ -92,7 +92,7 @@ def _departures(context: Context) -> Markdown | str:
         return ""
     return Markdown(
         f"The models follow the authors’ code in {listing(spans(open_ones, 'D'))} too; "
-        "what these cost in accuracy is not known from this study."
+        "what these cost in accuracy, if anything, is not known from this study."
     )
 
 
