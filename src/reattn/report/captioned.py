@@ -9,14 +9,22 @@ from reattn.report.tables import Column, markdown_table
 
 
 def table_caption(
-    context: Context, numbering: Numbering, identifier: str, text: str
+    context: Context,
+    numbering: Numbering,
+    identifier: str,
+    text: str,
+    origin: str = "",
 ) -> Markdown:
     """A caption with the table's number, and what its numbers come from."""
     name = numbering.table(identifier)
+    shown = origin or _study_and_images(context)
+    return Markdown(f"**{name}.** {escape(text)} {escape(shown)}")
+
+
+def _study_and_images(context: Context) -> str:
     kind = "a reduced study" if context.study.reduced else "a study at full size"
     sources = ", ".join(context.values("data_source")) or context.study.data.source
-    origin = f"Study {context.name}, {kind}; images: {sources}."
-    return Markdown(f"**{name}.** {escape(text)} {escape(origin)}")
+    return f"Study {context.name}, {kind}; images: {sources}."
 
 
 def captioned_table(
@@ -28,9 +36,13 @@ def captioned_table(
     rows: Sequence[Sequence[object]],
     kind: str = "",
     file: str = "",
+    origin: str = "",
 ) -> Markdown:
-    """A table with its caption; see `reattn.report.tables.markdown_table`."""
-    caption = table_caption(context, numbering, identifier, text)
+    """A table with its caption; see `reattn.report.tables.markdown_table`.
+
+    `origin` stands in place of the study and its images, for numbers of neither.
+    """
+    caption = table_caption(context, numbering, identifier, text, origin)
     return markdown_table(
         columns, rows, caption=caption, identifier=identifier, kind=kind, file=file
     )

@@ -6,6 +6,7 @@ from reattn.report import numbers
 from reattn.report.captioned import captioned_table
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, code, escape
+from reattn.report.naming import with_labels
 from reattn.report.numbering import Numbering
 from reattn.report.provenance import of, with_status
 from reattn.report.tables import Column
@@ -28,25 +29,30 @@ def claims_table(
         Column("Asked for", "left"),
         Column("Verdict", "left"),
     ]
-    rows = [_claim(row) for row in context.tables["claims"]]
+    rows = [
+        _claim(context, place, row)
+        for place, row in enumerate(context.tables["claims"], start=1)
+    ]
     return captioned_table(
         context, numbering, identifier, text, columns, rows, "claims"
     )
 
 
-def _claim(row: Row) -> list[object]:
-    statement = f"{escape(row['statement'])} *{escape(row['source'])}*"
-    why = _why(row).removeprefix(row["verdict"]).strip(" ;:")
+def _claim(context: Context, place: int, row: Row) -> list[object]:
+    statement = f"**{place}.** {escape(row['statement'])} *{escape(row['source'])}*"
+    why = with_labels(why_no_clearer(row), context.known)
     kind = row["verdict"].replace(" ", "-")
     verdict = f"[**{escape(row['verdict'])}**]{{.verdict .{kind}}}" + (
-        f": {escape(why)}" if why else ""
+        f": {why}" if why else ""
     )
-    return [Markdown(statement), row["measured"], row["threshold"], Markdown(verdict)]
+    measured = with_labels(row["measured"], context.known)
+    return [Markdown(statement), measured, row["threshold"], Markdown(verdict)]
 
 
-def _why(row: Row) -> str:
-    """Why there is no verdict, or none that is clear."""
-    return split_reasons(row["reason"]).get("verdict", "")
+def why_no_clearer(row: Row) -> str:
+    """Why there is no verdict, or none that is clear, or what to know beside it."""
+    why = split_reasons(row["reason"]).get("verdict", "")
+    return why.removeprefix(row["verdict"]).strip(" ;:")
 
 
 def evidence_table(
@@ -62,13 +68,13 @@ def evidence_table(
     ]
     rows = [
         [
-            code(row["claim"]),
+            Markdown(f"{place}. {code(row['claim'])}"),
             row["n"],
             row["scale"],
             row["interval_kind"],
             _cells(row),
         ]
-        for row in context.tables["claims"]
+        for place, row in enumerate(context.tables["claims"], start=1)
     ]
     return captioned_table(
         context, numbering, identifier, text, columns, rows, "evidence"
@@ -115,7 +121,7 @@ def _published(context: Context, row: Row) -> list[object]:
         with_status(context, row["variant"], numbers.percent(row["measured_mean"])),
         interval(row["low"], row["high"], numbers.percent),
         row["n"],
-        _told(row),
+        with_labels(_told(row), context.known),
     ]
 
 
@@ -123,6 +129,8 @@ def _told(row: Row) -> str:
     """A verdict, and why it is none or no clearer."""
     reasons = split_reasons(row["reason"])
     why = reasons.get("verdict") or reasons.get("measured_mean", "")
+    # The row is this model's already.
+    why = why.removesuffix(f": {row['variant']}")
     why = why.removeprefix(row["verdict"]).strip(" ;:")
     return f"{row['verdict']}: {why}" if why else row["verdict"]
 

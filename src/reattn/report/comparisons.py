@@ -21,7 +21,8 @@ def comparison(row: Row) -> Markdown:
     return Markdown(
         f"{names[0]} reaches {numbers.percent(row['accuracy'])} % and {names[1]} "
         f"{numbers.percent(row['other_accuracy'])} %, a difference of "
-        f"{escape(numbers.points(row['difference']))} points{_between(row)}."
+        f"{escape(numbers.points(row['difference']))} points{_between(row)}"
+        f"{_open(row)}."
     )
 
 
@@ -30,6 +31,15 @@ def _between(row: Row) -> str:
     if ends == NOT_AVAILABLE:
         return f" ({escape(row['kind'])})"
     return f" ({escape(ends)}; {escape(row['kind'])})"
+
+
+def _open(row: Row) -> str:
+    """What an interval on both sides of zero means; a clear one speaks for itself."""
+    if NOT_AVAILABLE in (row["low"], row["high"]):
+        return ""
+    if float(row["low"]) <= 0 <= float(row["high"]):
+        return ", which these runs do not tell from none"
+    return ""
 
 
 def own_table(

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from reattn.config.loading import load_variants
 from reattn.config.paths import APART, TABLES
 from reattn.config.resolution import overrides_of
 from reattn.config.studies import Study
@@ -61,6 +62,11 @@ class Context:
         """Rows of hierarchical.csv; twins and depths have tables of their own."""
         pairs = [Pair(row) for row in self.tables["hierarchical"]]
         return [p for p in pairs if self.variants[p.id].group not in APART]
+
+    @cached_property
+    def known(self) -> dict[str, Variant]:
+        """All variants that there are, those of the study as it has them."""
+        return {**load_variants(), **self.variants}
 
     def listed(self, place: str) -> list[Model]:
         """The models of a table of layout.yaml that this study has."""
@@ -129,6 +135,11 @@ class Context:
         rows = [row for row in self.tables["audit"] if row["twin"] != NOT_AVAILABLE]
         return [row for row in rows if row["difference"] == NOT_AVAILABLE]
 
+    @cached_property
+    def drawn(self) -> set[str]:
+        """The kinds of figures that there are."""
+        return {figure.kind for figure in self.figures}
+
     @property
     def attention_extent(self) -> str:
         """Over how many images and runs attention is measured."""
@@ -191,9 +202,8 @@ class Context:
         return f"This study changes the number of heads: {'; '.join(parts)}."
 
     def label_of(self, variant: str) -> str:
-        """A variant's label, or its id where this study does not have it."""
-        model = self.models.get(variant)
-        return model.label if model else variant
+        """A variant's label, also of one that this study does not have."""
+        return self.known[variant].label if variant in self.known else variant
 
     @property
     def further_attention(self) -> list[str]:

@@ -6,6 +6,9 @@ from reattn.report import numbers
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape, listing, sentence, spans
 
+# Others change no number of this report, or are told beside the headline.
+FOLLOWED = ("yes", "partly")
+
 
 def limits(context: Context) -> list[Markdown]:
     """Each limit in a few sentences that begin with a word in bold."""
@@ -88,15 +91,16 @@ def _departures(context: Context) -> Markdown | str:
     if not open_ones:
         return ""
     return Markdown(
-        f"What {listing(spans(open_ones, 'D'))} cost is not known from this study; "
-        "they are kept as the authors have them, or as the ledger says."
+        f"The models follow the authors’ code in {listing(spans(open_ones, 'D'))} too; "
+        "what these cost in accuracy, if anything, is not known from this study."
     )
 
 
 def _without_price(context: Context) -> Iterator[int]:
     known = {row["deviation"] for row in context.priced}
     for entry in context.deviations:
-        if entry["id"] not in known and not entry.get("columns"):
+        followed = entry["followed"] in FOLLOWED and not entry.get("columns")
+        if followed and entry["id"] not in known:
             yield int(entry["id"].removeprefix("D"))
 
 

@@ -29,8 +29,8 @@ def percent(value: Cell) -> str:
 
 
 def points(value: Cell) -> str:
-    """A difference of accuracies, signed."""
-    return _shown(value, lambda x: f"{x:+.2f}")
+    """A difference of accuracies, signed; what rounds to nothing is +0.00."""
+    return _shown(value, lambda x: f"{x:+z.2f}")
 
 
 def share(value: Cell) -> str:
@@ -45,7 +45,7 @@ def two_decimals(value: Cell) -> str:
 
 def relative(value: Cell) -> str:
     """A difference in percent of the whole, signed."""
-    return _shown(value, lambda x: f"{x:+.1f} %")
+    return _shown(value, lambda x: f"{x:+z.1f} %")
 
 
 def probability(value: Cell) -> str:
@@ -75,7 +75,7 @@ def milliseconds(value: Cell) -> str:
 
 def signed_milliseconds(value: Cell) -> str:
     """A difference of times, signed."""
-    return _shown(value, lambda x: f"{x:+.1f}" if abs(x) >= 10 else f"{x:+.2f}")
+    return _shown(value, lambda x: f"{x:+.1f}" if abs(x) >= 10 else f"{x:+z.2f}")
 
 
 def gigaflops(value: Cell) -> str:

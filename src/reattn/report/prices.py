@@ -1,9 +1,11 @@
 """What departures of the authors' code cost: sentences from the table of the audit."""
 
+from collections.abc import Mapping
+
 from reattn.report import numbers
 from reattn.report.claim_tables import interval
 from reattn.report.context import Context
-from reattn.report.markdown import Markdown, escape, listing, spans
+from reattn.report.markdown import Markdown, escape, listing, sentence, spans
 from reattn.tables.cells import NOT_AVAILABLE, split_reasons
 from reattn.tables.differences import OVER_IMAGES
 
@@ -21,25 +23,30 @@ class Prices:
         return [_price(row) for row in self._context.priced]
 
     def in_brief(self) -> Markdown:
-        """The same in half a sentence each."""
-        parts = [_brief(row) for row in self._context.priced]
-        if not parts:
+        """The same in one sentence a departure."""
+        priced = self._context.priced
+        if not priced:
             return Markdown("This study prices none of the authors’ departures.")
-        return Markdown(f"Put right, {'; '.join(parts)}.")
+        parts = []
+        for name in dict.fromkeys(row["deviation"] for row in priced):
+            changes = [_brief(row) for row in priced if row["deviation"] == name]
+            parts.append(
+                f"Putting {name} right changes the accuracy {listing(changes)}."
+            )
+        return Markdown(" ".join(parts))
 
     def not_priced(self) -> list[Markdown]:
-        """Twins that this study says nothing of, by departure and reason."""
-        found: dict[tuple[str, str], list[str]] = {}
+        """Twins that this study says nothing of: one line a reason."""
+        found: dict[str, dict[str, list[str]]] = {}
         for row in self._context.unpriced:
             reasons = split_reasons(row["reason"])
             why = reasons.get("difference") or next(iter(reasons.values()), "")
             # Which of both is not there is told by the table.
-            found.setdefault((row["deviation"], why.split(":")[0]), []).append(
-                row["label"]
-            )
+            alike = found.setdefault(why.split(":")[0], {})
+            alike.setdefault(row["deviation"], []).append(row["label"])
         return [
-            Markdown(f"{name} in {listing(labels)}: {escape(why)}.")
-            for (name, why), labels in found.items()
+            Markdown(f"{sentence(why).rstrip('.')}: {'; '.join(_of_models(alike))}.")
+            for why, alike in found.items()
         ]
 
     def unpriceable(self) -> Markdown:
@@ -52,13 +59,19 @@ class Prices:
         return Markdown(f"{listing(spans(without, 'D'))} have no twin")
 
 
+def _of_models(labels: Mapping[str, list[str]]) -> list[str]:
+    """Departures, each with the models that have it."""
+    return [
+        f"{name} in {listing(Markdown(f'*{escape(model)}*') for model in models)}"
+        for name, models in labels.items()
+    ]
+
+
 def _brief(row: Row) -> Markdown:
     gain = escape(numbers.points(row["difference"]))
     bounds = interval(row["low"], row["high"], numbers.points)
     shown = "" if bounds == NOT_AVAILABLE else f" ({escape(bounds)})"
-    return Markdown(
-        f"{row['deviation']} changes *{escape(row['label'])}* by {gain} points{shown}"
-    )
+    return Markdown(f"of *{escape(row['label'])}* by {gain} points{shown}")
 
 
 def _price(row: Row) -> Markdown:

@@ -28,8 +28,8 @@ class ProjectionAnswers:
             return Markdown("The constructed task has not been trained in this study.")
         return Markdown(
             f"No form with symmetric scores ({_labels(symmetric)}) gets more than "
-            f"{_best(symmetric)} of the answers right; every other form "
-            f"({_labels(others)}) gets at least {_worst(others)}."
+            f"{_best(symmetric)} of the answers right with any seed; every other form "
+            f"({_labels(others)}) gets {_worst(others)}."
         )
 
     def itself(self) -> Markdown:
@@ -41,8 +41,8 @@ class ProjectionAnswers:
         if not found:
             return Markdown("")
         return Markdown(
-            "Before training, the largest weight of a token is on itself in so many "
-            f"cases: {'; '.join(found)}."
+            "How often a token gives its largest weight to itself, before training: "
+            f"{'; '.join(found)}."
         )
 
     def temperature(self) -> str:
@@ -89,4 +89,5 @@ def _best(rows: Sequence[Row]) -> str:
 
 
 def _worst(rows: Sequence[Row]) -> str:
-    return numbers.share(min(float(row["accuracy_min"]) for row in rows))
+    least = min(float(row["accuracy_min"]) for row in rows)
+    return "all of them" if least == 1 else f"at least {numbers.share(least)}"

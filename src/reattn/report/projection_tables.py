@@ -13,6 +13,7 @@ from reattn.tables.cells import NOT_AVAILABLE
 
 Row = dict[str, str]
 INTERVAL = "difference_low,difference_high"
+OF_NO_STUDY = "Made-up tokens, no images; no setting of a study enters."
 SHOWN = ("self_mass", "elsewhere", "entropy", "distance", "asymmetry")
 
 
@@ -42,7 +43,14 @@ def constructed_table(
         for row in context.tables["constructed"]
     ]
     return captioned_table(
-        context, numbering, identifier, text, columns, rows, "models"
+        context,
+        numbering,
+        identifier,
+        text,
+        columns,
+        rows,
+        "models",
+        origin=OF_NO_STUDY,
     )
 
 

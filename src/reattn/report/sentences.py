@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from reattn.report import numbers
 from reattn.report.comparisons import comparison
 from reattn.report.context import Context
-from reattn.report.gains import gains
-from reattn.report.markdown import Markdown, code, escape, listing
+from reattn.report.gains import gains, image_by_image
+from reattn.report.markdown import Markdown, escape, listing
 from reattn.report.models import Model, extremes
 
 
@@ -21,6 +21,8 @@ class Sentences:
         context = self._context
         total, measured = len(context.models), len(context.measured)
         text = f"{measured} of the {total} models of this study have an accuracy."
+        if measured == total > 1:
+            text = f"All {total} models of this study have an accuracy."
         missing = [
             f" {model.name} has none: {escape(model.reason('accuracy_mean'))}."
             for model in context.unmeasured
@@ -35,9 +37,14 @@ class Sentences:
         if len(ranked) < 2:
             return Markdown("Too few models have an accuracy to rank them.")
         low, high = ranked[0], ranked[-1]
+        ruined = (
+            f", which the authors’ evaluation in training mode finds at {low.authors} %"
+            if low.modes_differ
+            else ""
+        )
         return Markdown(
             f"The highest accuracy is that of {high.name} with {high.accuracy} %, "
-            f"the lowest that of {low.name} with {low.accuracy} %."
+            f"the lowest that of {low.name} with {low.accuracy} %{ruined}."
         )
 
     def asked(self, question: str, variant: str, other: str) -> Markdown:
@@ -49,17 +56,28 @@ class Sentences:
 
     def left_out(self) -> Markdown:
         """Which models of the report this study does not have; empty if it has all."""
-        layout = self._context.layout
-        listed = [name for names in layout["tables"].values() for name in names]
-        listed += [entry["variant"] for entry in layout["attention"]]
-        absent = [n for n in dict.fromkeys(listed) if n not in self._context.models]
+        context = self._context
+        reported = [n for n, v in context.known.items() if v.group == "report"]
+        here = [name for name in reported if name in context.models]
+        absent = [name for name in reported if name not in here]
         if not absent:
             return Markdown("")
+        count = f"Of the report’s {len(reported)} models"
+        if len(here) < len(absent):
+            told = f"only {self._names(here)}" if here else "none"
+            return Markdown(
+                f"{count} this study has {told}; what shows or compares others is left "
+                "out."
+            )
         verb = "is" if len(absent) == 1 else "are"
         return Markdown(
-            f"Of the report’s models, {listing(map(code, absent))} {verb} no part of "
-            "this study; what compares or shows them is left out."
+            f"{count}, {self._names(absent)} {verb} no part of this study; what shows "
+            "or compares them is left out."
         )
+
+    def _names(self, variants: Sequence[str]) -> Markdown:
+        labels = map(self._context.label_of, variants)
+        return listing(Markdown(f"*{escape(label)}*") for label in labels)
 
     def seeds(self) -> Markdown:
         """What intervals and differences mean with this many seeds."""
@@ -124,17 +142,36 @@ class Sentences:
         """In how many pairs the hierarchical model is more accurate."""
         return gains(self._context)
 
-    def share(self, quantity: str, words: str) -> Markdown:
-        """Which part of an ordinary model's size or time the hierarchical one has."""
-        found = extremes(pair.share(quantity) for pair in self._context.pairs)
-        if found is None:
-            return Markdown(f"No pair of models has two values of {words} to compare.")
-        least, greatest = (f"{value:.1f} %" for value in found)
-        part = least if least == greatest else f"between {least} and {greatest}"
-        return Markdown(
-            f"The hierarchical models have {part} of the {words} of their ordinary "
-            "versions."
-        )
+    def image_by_image(self) -> Markdown:
+        """How the pairs compare on each image, where that was tested."""
+        return image_by_image(self._context)
+
+    def shares(self, **words: str) -> Markdown:
+        """Which part of an ordinary model's size or time the hierarchical one has.
+
+        Args:
+            words: What a quantity of hierarchical.csv is called, by its name.
+        """
+        pairs = self._context.pairs
+        found = {
+            told: extremes(pair.share(quantity) for pair in pairs)
+            for quantity, told in words.items()
+        }
+        parts = [
+            Markdown(f"{_span(*ends)} of the {told}")
+            for told, ends in found.items()
+            if ends
+        ]
+        missing = [told for told, ends in found.items() if not ends]
+        text = ""
+        if parts:
+            text = (
+                "Beside their ordinary versions the hierarchical models have "
+                f"{listing(parts)}."
+            )
+        if missing:
+            text += f" No pair has both values of {listing(missing)} to compare."
+        return Markdown(text.strip())
 
     def measuring(self) -> Markdown:
         """On what the times were taken."""
@@ -149,3 +186,8 @@ class Sentences:
             f"device: {device}; "
             f"CPU threads: {threads}; precision: {facts.get('precision', 'n/a')}."
         )
+
+
+def _span(least: float, greatest: float) -> str:
+    low, high = (f"{end:.1f} %" for end in (least, greatest))
+    return low if low == high else f"{low} to {high}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
 from reattn.errors import ReattnError
-from reattn.tables.cells import Row, read_table, write_table
+from reattn.tables.cells import NOT_AVAILABLE, Row, read_table, write_table
 from reattn.tables.run_files import UNREADABLE
 
 if TYPE_CHECKING:
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 COUNTS = ("both_right", "only_variant", "only_other", "both_wrong")
 COLUMNS = ("variant", "other", "seed", *COUNTS, "reason")
+SEVERAL_SEEDS = "several seeds: the interval over seeds counts"
 Key = tuple[str, str, str]
+Agreement = Mapping[Key, Mapping[str, str]]
 
 
 def compare_predictions(
@@ -56,6 +58,28 @@ def known_agreement(path: Path) -> dict[Key, dict[str, str]]:
         remedy = f"`python -m reattn agreement {study}` makes it"
         raise ReattnError(f"{path} is no table of agreement; {remedy}.")
     return {(row["variant"], row["other"], row["seed"]): row for row in rows}
+
+
+def agreement_of(results: Path) -> Agreement:
+    """What a study's agreement.csv says; nothing where there is none.
+
+    Raises:
+        ReattnError: the file is torn or foreign.
+    """
+    path = results / "measure" / "agreement.csv"
+    return known_agreement(path) if path.exists() else {}
+
+
+def alone_right(cells: Mapping[str, str]) -> tuple[tuple[int, int] | None, str]:
+    """Images that the other alone, and the variant alone, gets right; or why not.
+
+    Args:
+        cells: A row of agreement.csv; empty where there is none.
+    """
+    _, only_variant, only_other, _ = (cells.get(name, NOT_AVAILABLE) for name in COUNTS)
+    if NOT_AVAILABLE in (only_variant, only_other):
+        return None, cells.get("reason") or "not compared image by image"
+    return (int(only_other), int(only_variant)), ""
 
 
 def _kept(path: Path) -> dict[Key, dict[str, str]]:

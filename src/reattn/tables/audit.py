@@ -8,9 +8,14 @@ from reattn.config.loading import load_variants
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
 from reattn.errors import ConfigError
-from reattn.tables.agreement import COUNTS, Key, known_agreement
+from reattn.tables.agreement import (
+    SEVERAL_SEEDS,
+    Agreement,
+    agreement_of,
+    alone_right,
+)
 from reattn.tables.audit_cells import BY_AUTHORS, COLUMNS, TESTS, put_difference
-from reattn.tables.cells import NOT_AVAILABLE, Row
+from reattn.tables.cells import Row
 from reattn.tables.differences import (
     PAIRED,
     WELCH,
@@ -23,9 +28,6 @@ from reattn.tables.pairing import AUTHORS, accuracies, compared, is_paired
 from reattn.tables.runs import RunRecord
 
 __all__ = ["COLUMNS", "audit_rows"]
-
-SEVERAL_SEEDS = "several seeds: the interval over seeds counts"
-Agreement = Mapping[Key, Mapping[str, str]]
 
 
 def audit_rows(
@@ -51,8 +53,7 @@ def audit_rows(
         ConfigError: the ledger names a twin that is none.
         ReattnError: measure/agreement.csv is torn or foreign.
     """
-    path = results / "measure" / "agreement.csv"
-    agreement = known_agreement(path) if path.exists() else {}
+    agreement = agreement_of(results)
     known = {**load_variants(), **variants}
     rows = []
     for entry in ledger:
@@ -125,15 +126,7 @@ def _add_test(row: Row, seed: int, agreement: Agreement, why: str) -> None:
     counts = None
     if not why:
         key = (row["twin"], row["variant"], str(seed))
-        counts, why = _counts(agreement.get(key, {}))
+        counts, why = alone_right(agreement.get(key, {}))
     p_value = mcnemar(*counts) if counts else None
     for column, value in zip(TESTS, [*(counts or (None, None)), p_value], strict=True):
         row.put(column, value, why)
-
-
-def _counts(cells: Mapping[str, str]) -> tuple[tuple[int, int] | None, str]:
-    """Images that the model alone, and its twin alone, gets right; or why not."""
-    _, only_twin, only_model, _ = (cells.get(name, NOT_AVAILABLE) for name in COUNTS)
-    if NOT_AVAILABLE in (only_twin, only_model):
-        return None, cells.get("reason") or "not compared image by image"
-    return (int(only_model), int(only_twin)), ""

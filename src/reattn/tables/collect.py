@@ -5,6 +5,7 @@ from pathlib import Path
 
 from reattn.config.studies import Study
 from reattn.config.variants import Variant
+from reattn.tables.agreement import agreement_of
 from reattn.tables.attention import COLUMNS as ATTENTION
 from reattn.tables.attention import attention_rows
 from reattn.tables.audit import COLUMNS as AUDIT
@@ -74,7 +75,7 @@ def make_tables(
     accuracies = published_accuracies(read_published(published))
     runs = read_runs(study, variants, results, check_code=check_code)
     models = model_rows(study, variants, runs, results, accuracies)
-    pairs = hierarchical_rows(variants, models, runs)
+    pairs = hierarchical_rows(variants, models, runs, agreement_of(results))
     ledger = read_ledger(deviations)
     settings = hyperparameter_rows(study, variants, runs)
     tables = {

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from reattn.config.variants import Variant
+from reattn.tables.agreement import SEVERAL_SEEDS, Agreement, alone_right
 from reattn.tables.cells import Row
+from reattn.tables.differences import Difference, mcnemar
 from reattn.tables.pairing import compared
 from reattn.tables.runs import RunRecord
 
@@ -19,11 +21,13 @@ QUANTITIES = {
 COUNTS = ("params", "flops")
 PARTS = ("ordinary", "hierarchical", "difference", "difference_percent")
 INTERVAL = ("low", "high", "kind")
+TESTS = ("only_ordinary_right", "only_hierarchical_right", "mcnemar_p")
 COLUMNS = (
     *("variant", "label", "ordinary", "ordinary_label"),
     *(f"{quantity}_{part}" for quantity in QUANTITIES for part in PARTS),
     *(f"accuracy_difference_{part}" for part in INTERVAL),
     *("status", "ordinary_status", "reason"),
+    *TESTS,
 )
 
 
@@ -31,12 +35,14 @@ def hierarchical_rows(
     variants: Mapping[str, Variant],
     models: Sequence[Row],
     runs: Sequence[RunRecord],
+    agreement: Agreement,
 ) -> list[Row]:
     """One row for every variant that names its ordinary version.
 
     Differences are hierarchical minus ordinary; the relative ones are percent of
     the ordinary version's value. That of accuracies has its own interval, see
-    `reattn.tables.differences`.
+    `reattn.tables.differences`. One run each is also compared image by image, by
+    McNemar's exact test.
     """
     by_name = {row["variant"]: row for row in models}
     rows = []
@@ -44,20 +50,42 @@ def hierarchical_rows(
         if variant.ordinary:
             ordinary = by_name.get(variant.ordinary)
             rows.append(_pair(by_name[name], variant.ordinary, ordinary))
-            _put_interval(rows[-1], runs)
+            found = _compared(rows[-1], runs)
+            _put_interval(rows[-1], found)
+            _put_test(rows[-1], found, runs, agreement)
     return rows
 
 
-def _put_interval(row: Row, runs: Sequence[RunRecord]) -> None:
+def _compared(row: Row, runs: Sequence[RunRecord]) -> Difference | None:
     ordinary, changed = (
         [run for run in runs if run.variant == row[name]]
         for name in ("ordinary", "variant")
     )
-    found = compared(ordinary, changed)
+    return compared(ordinary, changed)
+
+
+def _put_interval(row: Row, found: Difference | None) -> None:
     for part in INTERVAL:
         why = found.kind if found else row.reason("accuracy_difference") or ""
         value = getattr(found, part) if found else None
         row.put(f"accuracy_difference_{part}", value, why)
+
+
+def _put_test(
+    row: Row,
+    found: Difference | None,
+    runs: Sequence[RunRecord],
+    agreement: Agreement,
+) -> None:
+    """McNemar's test of one run each; several seeds have an interval over seeds."""
+    counts, why = None, row.reason("accuracy_difference") or SEVERAL_SEEDS
+    if found and (found.first_count, found.second_count) == (1, 1):
+        seeds = [r.seed for r in runs if r.variant == row["variant"] and r.counts]
+        key = (row["variant"], row["ordinary"], str(seeds[0]))
+        counts, why = alone_right(agreement.get(key, {}))
+    p_value = mcnemar(*counts) if counts else None
+    for column, value in zip(TESTS, [*(counts or (None, None)), p_value], strict=True):
+        row.put(column, value, why)
 
 
 def _pair(changed: Row, ordinary_name: str, ordinary: Row | None) -> Row:
