@@ -131,3 +131,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = run_snakemake(project, "--cores", "2", "--config", "study=demo")
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     return project
+
+
+# One browser for the tests of all files; it needs `require`, so it comes last.
+from browser import browser  # noqa: E402, F401

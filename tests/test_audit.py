@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_up_study import made_up_study
+from made_up_study import made_up_study, write_run
 from typer.testing import CliRunner
 
 from reattn.cli.main import app
 from reattn.errors import ConfigError, ReattnError
-from reattn.tables import audit, evaluations
+from reattn.tables import audit, evaluations, make_tables
 from reattn.tables.agreement import COUNTS, compare_predictions
 from reattn.tables.audit_cells import COLUMNS
 from reattn.tables.cells import NOT_AVAILABLE, Row, read_table, split_reasons
@@ -272,3 +272,21 @@ def test_the_verb_writes_the_table(project: Path):
     assert done.exit_code == 0, done.output
     rows = read_table(project / "results" / "d1-cpu" / "measure" / "agreement.csv")
     assert len(rows) == 8 * 4
+
+
+def test_a_price_is_told_by_the_authors_protocol_too(tmp_path: Path) -> None:
+    """Where evaluation mode ruins a model, the other protocol tells what it learned."""
+    made = {
+        "ha-san-pairwise": {"accuracy": 10.0, "accuracy_authors": 50.0},
+        "ha-san-pairwise-pre-activation": {"accuracy": 10.0, "accuracy_authors": 58.0},
+    }
+    for name, metrics in made.items():
+        write_run(tmp_path, name, evaluation_images=1000, **metrics)
+    study, variants = made_up_study(groups=["report", "audit"])
+    make_tables(study, variants, tmp_path)
+    rows = read_table(tmp_path / "tables" / "audit.csv")
+    row = next(r for r in rows if r["twin"] == "ha-san-pairwise-pre-activation")
+    assert (row["difference"], row["authors_difference"]) == ("0.0", "8.0")
+    # Wider than the headline's, for it is taken on a tenth of the images.
+    width = float(row["authors_high"]) - float(row["authors_low"])
+    assert width > 2 * (float(row["high"]) - float(row["low"]))

@@ -20,12 +20,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from reattn.attention.arrays import save_arrays, with_meta
 from reattn.errors import ReattnError
-from reattn.figures import attention, comparison, curves, diagrams
+from reattn.figures import attention, comparison, curves, diagrams, published
 from reattn.figures.attention_grid import percent, strip_of_maps
 from reattn.figures.gaussians import ellipse
 from reattn.figures.local_weights import colours_of, shares
 from reattn.figures.photographs import mark_queries
-from reattn.figures.style import SEQUENTIAL, font_folder, new_sheet
+from reattn.figures.style import SEQUENTIAL, font_folder, new_sheet, styled
 from reattn.files import read_json
 
 REDUCED = "patches of 4×4 and 2 layers instead of the report's models and 300 epochs"
@@ -192,12 +192,12 @@ def test_svg_fits_the_text_block_and_can_be_read(drawing):
         root = ElementTree.fromstring(source)
         width = float(root.attrib["width"].removesuffix("pt"))
         assert width == pytest.approx(POINTS_OF_16_CM, abs=0.1)
-        sizes = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", source)]
-        sizes += [float(size) for size in re.findall(r"font: [^;]*?([\d.]+)px", source)]
+        sizes = [float(size) for size in re.findall(r"font-size:([\d.]+)px", source)]
+        sizes += [float(size) for size in re.findall(r"font:[^;}]*?([\d.]+)px", source)]
         assert sizes
         assert min(sizes) >= 6.9
         assert "<dc:date>" not in source
-        assert "font-family=\"'DejaVu Sans'" in source
+        assert root.attrib["font-family"].startswith("DejaVu Sans,")
 
 
 def test_nothing_leaves_its_figure(drawing):
@@ -412,3 +412,28 @@ def test_pairs_are_an_ordinary_model_and_its_hierarchical_version(tmp_path):
     alone = MODELS.iloc[[0, 3]].assign(ordinary="n/a")
     (entry,) = comparison.draw_comparison(alone, tmp_path / "alone", None)
     assert entry["kind"] == "models"
+
+
+def test_published_numbers_stand_beside_measured_ones_with_intervals(tmp_path):
+    """On one axis; a reduced study says in words that the sizes differ."""
+    models = MODELS.assign(
+        published_accuracy=["93.11", *["n/a"] * (len(MODELS) - 1)],
+        accuracy_authors_mean="88.01",
+        accuracy_ci_low="85.5",
+        accuracy_ci_high="90.5",
+    )
+    judged = pd.DataFrame({"variant": models["variant"], "low": 86.25, "high": 91.75})
+    entries = comparison.draw_comparison(models, tmp_path, REDUCED, judged)
+    (entry,) = [entry for entry in entries if entry["kind"] == "published"]
+    assert "judges neither" in entry["caption"]
+    drawn = texts(tmp_path / "published.svg")
+    assert "93.11" in drawn
+    assert "88.01" in drawn
+    whole = comparison.draw_comparison(models, tmp_path / "whole", None, judged)
+    assert "judges neither" not in whole[-1]["caption"]
+    with_ends = published.with_expected_runs(models, judged)
+    assert (with_ends["one_run_low"] == 86.25).all()
+    with styled():
+        panel = published.draw_published(with_ends, None).axes[1]
+    spans = {tuple(map(float, line.get_xdata())) for line in panel.get_lines()}
+    assert {(85.5, 90.5), (86.25, 91.75)} <= spans

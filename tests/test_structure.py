@@ -25,7 +25,8 @@ FLOW = (
         "models",
         "training",
     ),
-    *("measure", "attention", "figures", "tables", "claims", "report", "cli"),
+    *("measure", "attention", "figures", "tables", "claims"),
+    *("explorer", "report", "cli"),
 )
 # Parts that go between two others without knowing each other.
 SIBLINGS = ({"measure", "attention"}, {"figures", "tables"})
@@ -74,7 +75,7 @@ def test_every_part_has_its_place_in_the_flow():
             "reattn.cli.main",
         ),
         *("reattn.figures.study", "reattn.figures.charts", "reattn.tables"),
-        "reattn.report.build",
+        *("reattn.report.build", "reattn.explorer.study"),
         *("reattn.cli.planning", "reattn.data.preparation"),
     ],
 )

@@ -33,7 +33,10 @@ PROMISED = [
     *("wall_time_plain_ms_std", "throughput_img_s", "published_accuracy"),
     *("published_source", "status", "reason"),
 ]
-TABLES = ("models", "runs", "hyperparameters", "hierarchical", "variants")
+TABLES = (
+    *("models", "runs", "hyperparameters", "hierarchical", "variants"),
+    "comparisons",
+)
 Percentages = st.floats(0, 100)
 
 

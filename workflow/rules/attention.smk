@@ -50,6 +50,25 @@ rule draw_attention:
         "python -m reattn figures {params.study:q} {wildcards.variant} 2> {log:q}"
 
 
+rule pack_explorer:
+    input:
+        arrays=[f"{RESULTS}/attention/{name}.npz" for name in EXPLORED],
+        source=source_files("src/reattn/explorer/*.py"),
+    output:
+        folder=directory(f"{RESULTS}/explorer"),
+    log:
+        f"{RESULTS}/logs/pack_explorer.log",
+    conda:
+        "../../environment.yml"
+    params:
+        study=STUDY,
+        texts=texts(),
+    message:
+        "Packing attention for the explorer of study {params.study}."
+    shell:
+        "python -m reattn pack-explorer {params.study:q} 2> {log:q}"
+
+
 rule measure_attention:
     input:
         weights=weights_of,

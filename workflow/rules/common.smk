@@ -30,6 +30,7 @@ shell.prefix(
 
 from reattn.cards import slots_message
 from reattn.config.claims import load_claims
+from reattn.config.explored import is_explored
 from reattn.config.freshness import (
     code_changed,
     retraining_reasons,
@@ -66,6 +67,9 @@ LIMITS = or_stop(limits_from, config)
 or_stop(load_claims)
 SETTINGS = RUNS[0].study
 VARIANTS = list(dict.fromkeys(run.variant_id for run in RUNS))
+EXPLORED = list(
+    dict.fromkeys(run.variant_id for run in RUNS if is_explored(run.variant))
+)
 NEEDS_GPU = SETTINGS.training.device == "gpu"
 SLOTS = {name: slot.value for name, slot in workflow.global_resources.items()}
 if workflow.is_main_process:

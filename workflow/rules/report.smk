@@ -34,6 +34,7 @@ rule make_tables:
             caption="../report/audit.rst",
             category="Tables",
         ),
+        comparisons=f"{RESULTS}/tables/comparisons.csv",
         depth=f"{RESULTS}/tables/depth.csv",
         projections=f"{RESULTS}/tables/projections.csv",
         constructed=f"{RESULTS}/tables/constructed.csv",
@@ -81,6 +82,7 @@ rule judge_claims:
 rule draw_charts:
     input:
         models=f"{RESULTS}/tables/models.csv",
+        published=f"{RESULTS}/tables/published.csv",
         constructed=f"{RESULTS}/tables/constructed.csv",
         history=run_files("history.csv"),
         style=source_files("src/reattn/figures/*.py"),
@@ -113,6 +115,7 @@ rule write_report:
         attention=expand(f"{RESULTS}/figures/attention/{{variant}}", variant=VARIANTS),
         metrics=expand(f"{RESULTS}/figures/attention-metrics/{{v}}", v=VARIANTS),
         charts=expand(f"{RESULTS}/figures/{{chart}}", chart=CHARTS),
+        explorer=f"{RESULTS}/explorer",
         facts=f"{RESULTS}/data/data.json",
         conditions=f"{RESULTS}/measure/measurements.json",
         published="config/published.yaml",
@@ -138,6 +141,7 @@ rule write_report:
     params:
         study=STUDY,
         texts=texts(),
+        page_megabytes=SETTINGS.report.page_megabytes,
     message:
         "Typesetting the report of study {params.study}."
     shell:

@@ -8,9 +8,13 @@ row and column in the image and in the grid; query_maps (n, layers, heads, q, h,
 average_maps (n, layers, heads, h, w). With a class token also class_mass (n, layers,
 heads, q) and average_class_mass (n, layers, heads); of quadratic models also centers
 (layers, heads, 2) and covariances (layers, heads, 2, 2).
+Of every query, where that was asked for: shift_scores (layers, heads, 2h - 1, 2w - 1)
+if attention depends on the shift alone, else all_maps (n, layers, heads, h, w, h, w) in
+half precision, with a class token also all_class_mass (n, layers, heads, h, w).
 Keys of kind `local`: images and query_pixels as above; map_sizes (calls, 2); for
 every call i queries_<i> (q, 2), query_weights_<i> (n, channels, q, 3, 3) and
-average_weights_<i> (n, channels, 3, 3).
+average_weights_<i> (n, channels, 3, 3); of every query all_weights_<i> (n, channels,
+rows, columns, 3, 3) in half precision.
 Kind `none` holds its reason in meta.
 """
 

@@ -24,6 +24,11 @@ _TOKEN: dict[str, Axes] = {
     "class_mass": ("images", "layers", "heads", "queries"),
     "average_class_mass": ("images", "layers", "heads"),
 }
+_EVERY_QUERY: dict[str, Axes] = {
+    "all_maps": (*("images", "layers", "heads"), *("rows", "columns") * 2),
+    "all_class_mass": ("images", "layers", "heads", "rows", "columns"),
+    "shift_scores": ("layers", "heads", "shifts down", "shifts across"),
+}
 _GAUSSIANS: dict[str, Axes] = {
     "centers": ("layers", "heads", 2),
     "covariances": ("layers", "heads", 2, 2),
@@ -81,12 +86,16 @@ def _expected(arrays: Mapping[str, np.ndarray], kind: str) -> dict[str, Axes]:
     if kind == "global":
         token = _TOKEN if "class_mass" in arrays else {}
         gaussians = _GAUSSIANS if "centers" in arrays else {}
-        return {**_SHARED, **_GLOBAL, **token, **gaussians}
+        every = {name: axes for name, axes in _EVERY_QUERY.items() if name in arrays}
+        return {**_SHARED, **_GLOBAL, **token, **gaussians, **every}
     expected: dict[str, Axes] = {**_SHARED, "map_sizes": ("calls", 2)}
     for call in range(len(np.atleast_1d(arrays.get("map_sizes", ())))):
         channels = f"channels {call}"
         expected[f"query_weights_{call}"] = ("images", channels, "queries", 3, 3)
         expected[f"average_weights_{call}"] = ("images", channels, 3, 3)
+        if (name := f"all_weights_{call}") in arrays:
+            rows, columns = f"rows {call}", f"columns {call}"
+            expected[name] = ("images", channels, rows, columns, 3, 3)
     return expected
 
 

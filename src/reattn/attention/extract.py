@@ -1,7 +1,7 @@
 """From a model and images to arrays of attention.
 
-Arrays keep the maps of chosen queries and the average over all queries, not every
-query's map, so that a file stays small at any grid.
+Arrays keep the maps of chosen queries and the average over all queries; on demand,
+every query's map too, for the report's explorer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ import numpy as np
 from torch import nn
 
 from reattn.attention.arrays import Arrays, with_meta
+from reattn.attention.every_query import gather_every_map, gather_every_weight
 from reattn.attention.gathering import (
     gather_gaussians,
     gather_local_weights,
@@ -24,6 +25,7 @@ from reattn.attention.looking import (
     same_attention,
 )
 from reattn.errors import ReattnError
+from reattn.models.recording import Recording
 
 Pixels = Sequence[tuple[int, int]]
 
@@ -37,6 +39,7 @@ def extract_attention(
     mean: Sequence[float],
     std: Sequence[float],
     meta: Mapping[str, Any],
+    every_query: bool = False,
 ) -> Arrays:
     """Record where a model looks, in evaluation mode, before any dropout.
 
@@ -50,6 +53,7 @@ def extract_attention(
         meta: study, variant, label, family, seed, reduced and anything else that
             figures should tell. kind, reason, layers, heads, image_names,
             normalised and image_independent are added.
+        every_query: Also keep the attention of every query.
 
     Returns:
         Arrays as `reattn.attention.arrays` describes them. A ViT's noise token is
@@ -73,6 +77,7 @@ def extract_attention(
     gather = gather_local_weights if is_local(first) else gather_maps
     arrays = {
         **gather(recordings, pixels, images.shape[2:]),
+        **(_every_query(recordings, model) if every_query else {}),
         **gather_gaussians(model),
         "images": np.ascontiguousarray(images[:kept].transpose(0, 2, 3, 1)),
         "query_pixels": pixels,
@@ -86,6 +91,12 @@ def extract_attention(
         "image_independent": independent,
     }
     return with_meta(arrays, {**meta, **found})
+
+
+def _every_query(recordings: Sequence[Recording], model: nn.Module) -> Arrays:
+    if is_local(recordings[0]):
+        return gather_every_weight(recordings)
+    return gather_every_map(recordings, model)
 
 
 def _check(images: np.ndarray, names: Sequence[str], queries: Pixels) -> None:

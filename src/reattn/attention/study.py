@@ -9,6 +9,7 @@ from torch import nn
 from reattn.attention.arrays import Arrays, save_arrays, with_meta
 from reattn.attention.extract import extract_attention
 from reattn.config import results_folder
+from reattn.config.explored import is_explored
 from reattn.config.faults import suggestion
 from reattn.config.runs import Run, runs_of
 from reattn.data import Dataset, load_attention_images, open_data
@@ -99,6 +100,7 @@ def _attention(run: Run) -> Arrays:
         mean=dataset.mean,
         std=dataset.std,
         meta=_meta(run, dataset),
+        every_query=is_explored(run.variant),
     )
 
 

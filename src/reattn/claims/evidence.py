@@ -13,7 +13,7 @@ from reattn.config.variants import Variant
 from reattn.tables.cells import NOT_AVAILABLE, read_table, split_reasons
 from reattn.tables.differences import Difference
 from reattn.tables.models import variant_status
-from reattn.tables.pairing import accuracies, compared
+from reattn.tables.pairing import HEADLINE, accuracies, compared
 from reattn.tables.runs import RunRecord, read_runs
 
 Cells = dict[str, str]
@@ -61,21 +61,15 @@ class Evidence:
         found = [number for number in self.published if number.name == variant]
         return found[0] if found and found[0].is_of_variant else None
 
-    def accuracies(self, variant: str) -> dict[int, float]:
+    def accuracies(self, variant: str, protocol: str = HEADLINE) -> dict[int, float]:
         """Accuracy in percent by seed, of runs that ended well."""
-        return accuracies(self._runs.get(variant, []))
+        return accuracies(self._runs.get(variant, []), protocol)
 
-    def authors_accuracies(self, variant: str) -> dict[int, float]:
-        """Accuracy by the authors' protocol, in percent, by seed."""
-        return {
-            run.seed: run.metrics["accuracy_authors"]
-            for run in self._runs.get(variant, [])
-            if run.counts and run.metrics.get("accuracy_authors") is not None
-        }
-
-    def difference(self, first: str, second: str) -> Difference | None:
+    def difference(
+        self, first: str, second: str, protocol: str = HEADLINE
+    ) -> Difference | None:
         """The second variant's accuracy less the first one's, by seed."""
-        return compared(self._runs[first], self._runs[second])
+        return compared(self._runs[first], self._runs[second], protocol)
 
     def attention(self, variant: str, metric: str) -> tuple[list[Cells], str]:
         """Rows of whole layers, of runs that ended well, or why there are none."""

@@ -13,6 +13,7 @@ from reattn.claims.verdicts import (
 )
 from reattn.tables.cells import Row
 from reattn.tables.differences import PREDICTION, prediction_interval
+from reattn.tables.pairing import AUTHORS
 from reattn.tables.statistics import mean
 
 COLUMNS = (
@@ -39,7 +40,7 @@ def published_finding(evidence: Evidence, variant: str) -> tuple[Finding, str]:
         reason = f"no published accuracy has a source: {variant}"
         return Finding(variant, None, reason=reason), NOT_TESTED
     subject = f"{variant} (published {published.text})"
-    by_seed = evidence.authors_accuracies(variant)
+    by_seed = evidence.accuracies(variant, AUTHORS)
     if not by_seed:
         reason = evidence.absence(variant) or f"not evaluated: {variant}"
         return Finding(subject, None, reason=reason), NOT_TESTED

@@ -1,4 +1,4 @@
-"""Verbs that look into models: attention, figures, charts."""
+"""Verbs that look into models: attention, figures, charts, pack-explorer."""
 
 from typing import Annotated
 
@@ -12,6 +12,7 @@ def register(app: typer.Typer) -> None:
     app.command()(attention)
     app.command()(figures)
     app.command()(charts)
+    app.command()(pack_explorer)
     app.command()(measure_attention)
     app.command()(draw_attention_metrics)
 
@@ -36,6 +37,17 @@ def figures(study: StudyName, variant: VariantId) -> None:
     from reattn.figures.study import draw_variant
 
     draw_variant(study, variant)
+
+
+def pack_explorer(study: StudyName) -> None:
+    """Pack attention for the explorer in the report's page.
+
+    Reads results/STUDY/attention/*.npz; writes results/STUDY/explorer/index.json,
+    which names what is absent and why, and *.bin. The page takes of it what fits.
+    """
+    from reattn.explorer.study import pack_explorer
+
+    pack_explorer(study)
 
 
 def charts(

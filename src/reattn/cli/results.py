@@ -69,6 +69,7 @@ def report(
 def _refresh(study: str) -> None:
     """Make what a report is made of, as far as that takes seconds."""
     from reattn.cli.claims import claims
+    from reattn.cli.looking import pack_explorer
     from reattn.config.paths import CHARTS
     from reattn.figures.charts import draw_charts
 
@@ -77,6 +78,7 @@ def _refresh(study: str) -> None:
     claims(study)
     for kind in CHARTS:
         draw_charts(study, kind)
+    pack_explorer(study)
 
 
 def retry(

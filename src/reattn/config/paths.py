@@ -15,7 +15,7 @@ CHARTS = ("diagrams", "curves", "comparison", "constructed")
 # What claims are judged by, and every table of a study.
 EVIDENCE = (
     *("models", "runs", "hyperparameters", "hierarchical", "variants"),
-    *("attention", "audit", "depth", "projections", "constructed"),
+    *("attention", "audit", "comparisons", "depth", "projections", "constructed"),
 )
 TABLES = (*EVIDENCE, "claims", "published")
 

@@ -10,7 +10,7 @@ from reattn.config.models import Identifier, Settings
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Above = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
-Origin = Literal["measured", "published"]
+Origin = Literal["measured", "authors", "published"]
 Metric = Literal[
     "self_mass",
     "entropy",
@@ -39,7 +39,10 @@ Names = Annotated[list[Name], Field(min_length=1)]
 Pairs = Annotated[list[tuple[Name, Name]], Field(min_length=1)]
 ORIGIN = Field(
     default="measured",
-    description="This study's runs, or the numbers of config/published.yaml.",
+    description=(
+        "This study's runs by the headline or by the authors' protocol of evaluation, "
+        "or the numbers of config/published.yaml."
+    ),
 )
 
 

@@ -116,6 +116,16 @@ class AttentionSettings(Settings):
     )
 
 
+class ReportSettings(Settings):
+    """How the report is made."""
+
+    page_megabytes: Annotated[float, Field(gt=0, le=1000)] = Field(
+        default=3,
+        description="Most that report.html may take, in millions of bytes; the "
+        "attention explorer gets what the rest of the page leaves.",
+    )
+
+
 class Overrides(Settings):
     """Settings of models that this study changes, from general to particular."""
 
@@ -146,6 +156,7 @@ class Study(Settings):
     validation: Validation
     measurement: MeasurementSettings = Field(default_factory=MeasurementSettings)
     attention: AttentionSettings
+    report: ReportSettings = Field(default_factory=ReportSettings)
     overrides: Overrides = Field(default_factory=Overrides)
 
     @model_validator(mode="after")

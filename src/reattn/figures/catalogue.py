@@ -16,7 +16,7 @@ class FigureRecord:
     Attributes:
         file: Name within the folder; None if there is no figure.
         kind: query, average, gaussians, attention-metrics, diagram, curves, overview,
-            models, comparison, constructed, none.
+            models, comparison, published, constructed, none.
         caption: What a reader needs to understand it.
         alt: What there is to see, for those who cannot.
         variant: Whose figure, if of one variant.

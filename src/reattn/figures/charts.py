@@ -73,7 +73,12 @@ def _comparison(
     models = _read_table(path, ("variant", "label"), remedy)
     if models.empty or models[["variant", "label"]].isna().any(axis=None):
         raise ReattnError(f"{path} has no rows, or some without a name. {remedy}")
-    draw_comparison(models, folder, settings.reduced)
+    judged = path.with_name("published.csv")
+    published = None
+    if judged.exists():
+        again = f"Make it: python -m reattn claims {study}"
+        published = _read_table(judged, ("variant", "low", "high"), again)
+    draw_comparison(models, folder, settings.reduced, published)
 
 
 def _constructed(

@@ -34,6 +34,7 @@ class Quantity:
         title: Its name and unit on the page.
         divisor: From the table's unit to the page's.
         deviation: Column of its standard deviation, if it has one.
+        interval: Columns of the ends of its interval, if it has one.
         logarithmic: Whether the axis is.
     """
 
@@ -41,11 +42,16 @@ class Quantity:
     title: str
     divisor: float = 1
     deviation: str | None = None
+    interval: tuple[str, str] | None = None
     logarithmic: bool = False
 
 
 QUANTITIES = (
-    Quantity("accuracy_mean", "Accuracy (%)", deviation="accuracy_std"),
+    Quantity(
+        "accuracy_mean",
+        "Accuracy (%)",
+        interval=("accuracy_ci_low", "accuracy_ci_high"),
+    ),
     Quantity("params", "Parameters (millions)", divisor=1e6, logarithmic=True),
     Quantity(
         "wall_time_plain_ms_mean",
@@ -154,13 +160,20 @@ def _draw_value(
 ) -> None:
     if row is None or not np.isfinite(value):
         return
-    spread = pd.to_numeric(row.get(quantity.deviation), errors="coerce")
-    if spread is not None and np.isfinite(spread):
-        ends = [value - spread / quantity.divisor, value + spread / quantity.divisor]
+    ends = _ends(row, value, quantity)
+    if np.isfinite(ends).all():
         panel.plot(
             ends, [y, y], color=style["color"], linewidth=2.2, alpha=0.4, zorder=2
         )
     panel.plot(value, y, markersize=4.5, linestyle="none", zorder=3, **style)
+
+
+def _ends(row: pd.Series, value: float, quantity: Quantity) -> list[float]:
+    """Both ends of a value's bar in the page's unit; NaN where it has none."""
+    columns = quantity.interval or (quantity.deviation,)
+    known = [pd.to_numeric(row.get(name), errors="coerce") for name in columns]
+    parts = [np.nan if n is None else n / quantity.divisor for n in known]
+    return parts if quantity.interval else [value - parts[0], value + parts[0]]
 
 
 def _print_values(panel: Axes, y: float, values: np.ndarray, pair: Pair) -> None:

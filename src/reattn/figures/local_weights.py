@@ -18,6 +18,7 @@ from reattn.figures.style import DIVERGING, GREY, SEQUENTIAL, SMALL, WIDTH, new_
 
 MOST_COLUMNS, LARGEST = 16, 1.1
 _LEFT, _LINE, _HEAD_LINE = 1.75, 0.3, 0.42
+_BELOW, _BETWEEN = 0.12, 0.3  # each call, and two calls side by side
 _PIXELS, _GAP = 12, 2  # of a tile of 3 cells, and between two tiles
 _SHARE = _PIXELS / (_PIXELS + _GAP)
 
@@ -48,34 +49,58 @@ def colours_of(normalised: bool) -> Colormap:
     return SEQUENTIAL if normalised else DIVERGING
 
 
+@dataclass(frozen=True)
+class _Places:
+    """Where calls stand: few channels leave room for several calls in a row."""
+
+    columns: int
+    pitch: float
+    across: int
+    heights: Sequence[float]
+
+    @classmethod
+    def of(cls, weights: Sequence[np.ndarray]) -> "_Places":
+        columns = min(MOST_COLUMNS, max(map(len, weights)))
+        pitch = min((WIDTH - _LEFT) / columns, LARGEST)
+        across = int((WIDTH + _BETWEEN) // (_LEFT + columns * pitch + _BETWEEN))
+        across = max(1, min(across, len(weights)))
+        heights = [max(-(-len(w) // columns) * pitch, 3 * _LINE) for w in weights]
+        rows = [max(heights[k : k + across]) for k in range(0, len(heights), across)]
+        return cls(columns, pitch, across, rows)
+
+    def left(self, call: int) -> float:
+        return (call % self.across) * (_LEFT + self.columns * self.pitch + _BETWEEN)
+
+    def top(self, call: int) -> float:
+        return sum(height + _BELOW for height in self.heights[: call // self.across])
+
+
 def draw_local_weights(local: LocalWeights) -> Figure:
     """Draw the weights of every call and channel; call it inside `styled()`."""
-    columns = min(MOST_COLUMNS, max(len(weights) for weights in local.weights))
-    pitch = min((WIDTH - _LEFT) / columns, LARGEST)
-    heights = [max(-(-len(w) // columns) * pitch, 3 * _LINE) for w in local.weights]
+    places = _Places.of(local.weights)
     top = 0.1 + local.heading.height(WIDTH) + _HEAD_LINE
-    figure, sheet = new_sheet(top + sum(heights) + 0.12 * len(heights))
+    figure, sheet = new_sheet(top + places.top(len(places.heights) * places.across))
     size = draw_heading(sheet, local.heading, local.image)
     if local.pixel is not None:
         mark_queries(sheet, [(0.05, 0.1)], size, local.image.shape[:2], local.pixel)
-    _name_channels(sheet, columns, pitch, top - 0.1)
-    for call, height in enumerate(heights):
-        _draw_call(sheet, local, call, top, columns, pitch)
-        top += height + 0.12
+    for column in range(places.across):
+        _name_channels(sheet, places, places.left(column), top - 0.1)
+    for call in range(len(local.weights)):
+        _draw_call(sheet, local, call, places, top + places.top(call))
     return figure
 
 
-def _name_channels(sheet: Axes, columns: int, pitch: float, y: float) -> None:
-    sheet.text(0.05, y, "Channel", size=SMALL, va="baseline")
-    for column in range(columns):
-        x = _LEFT + (column + _SHARE / 2) * pitch
+def _name_channels(sheet: Axes, places: _Places, left: float, y: float) -> None:
+    sheet.text(left + 0.05, y, "Channel", size=SMALL, va="baseline")
+    for column in range(places.columns):
+        x = left + _LEFT + (column + _SHARE / 2) * places.pitch
         sheet.text(x, y, str(column + 1), size=SMALL, ha="center", va="baseline")
 
 
 def _draw_call(
-    sheet: Axes, local: LocalWeights, call: int, top: float, columns: int, pitch: float
+    sheet: Axes, local: LocalWeights, call: int, places: _Places, top: float
 ) -> None:
-    weights = local.weights[call]
+    weights, left = local.weights[call], places.left(call)
     highest = float(np.abs(weights).max())
     rows, wide = local.map_sizes[call]
     end = f"0 to {highest:#.2g}" if local.normalised else f"±{highest:#.2g}"
@@ -83,21 +108,22 @@ def _draw_call(
         [(f"Call {call + 1}", "black"), (f"{rows}×{wide} map", GREY), (end, GREY)]
     ):
         y = top + (line + 0.8) * _LINE
-        sheet.text(0.05, y, text, size=SMALL, color=colour, va="baseline")
-    for line, start in enumerate(range(0, len(weights), columns)):
-        tiles = shares(weights[start : start + columns], highest, local.normalised)
-        _draw_tiles(sheet, tiles, local.normalised, top + line * pitch, columns, pitch)
+        sheet.text(left + 0.05, y, text, size=SMALL, color=colour, va="baseline")
+    for line, start in enumerate(range(0, len(weights), places.columns)):
+        chosen = weights[start : start + places.columns]
+        tiles = shares(chosen, highest, local.normalised)
+        corner = left + _LEFT, top + line * places.pitch
+        _draw_tiles(sheet, tiles, local.normalised, corner, places.pitch)
 
 
 def _draw_tiles(
     sheet: Axes,
     tiles: np.ndarray,
     normalised: bool,
-    top: float,
-    columns: int,
+    corner: tuple[float, float],
     pitch: float,
 ) -> None:
-    left, side = _LEFT, pitch * _SHARE
+    (left, top), side = corner, pitch * _SHARE
     images = colours_of(normalised)(tiles, bytes=True)
     fine = images.repeat(_PIXELS // 3, axis=1).repeat(_PIXELS // 3, axis=2)
     joined = np.concatenate(

@@ -7,6 +7,7 @@ from reattn.report.captioned import captioned_table
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown
 from reattn.report.numbering import Numbering
+from reattn.report.provenance import of
 from reattn.report.tables import Column
 from reattn.tables.cells import NOT_AVAILABLE
 
@@ -28,16 +29,29 @@ def attention_table(
     """Means over layers and heads, after training and before it."""
     columns = [
         Column("Model", "left"),
-        *(Column(words) for words, _ in METRICS.values()),
+        *(
+            Column(words, source=f"{metric}_trained")
+            for metric, (words, _) in METRICS.items()
+        ),
     ]
     rows = [_row(row) for row in context.measured_attention]
     return captioned_table(
-        context, numbering, identifier, text, columns, rows, "models"
+        context,
+        numbering,
+        identifier,
+        text,
+        columns,
+        rows,
+        "models",
+        "tables/attention.csv",
     )
 
 
 def _row(row: Row) -> list[object]:
-    return [row["label"], *(_cell(row, metric) for metric in METRICS)]
+    return [
+        of(row["variant"], row["label"]),
+        *(_cell(row, metric) for metric in METRICS),
+    ]
 
 
 def _cell(row: Row, metric: str) -> str:

@@ -10,9 +10,11 @@ from reattn.config.studies import Study
 from reattn.config.variants import Variant
 from reattn.files import write_text, written_whole
 from reattn.report.context import read_context
+from reattn.report.explorer import with_explorer
 from reattn.report.html import make_html
 from reattn.report.manifest import write_manifest
 from reattn.report.pdf import make_pdf, make_typst
+from reattn.report.provenance import provenance
 from reattn.report.render import render
 
 
@@ -53,7 +55,11 @@ def build_report(
         pdf = both.submit(
             lambda: make_pdf(make_typst(text, sources), context.figures, results)
         )
-        write_text(folder / "report.html", make_html(text, sources, folder))
+        page = make_html(text, sources, folder, provenance(context))
+        limit = study.report.page_megabytes
+        write_text(
+            folder / "report.html", with_explorer(page, results / "explorer", limit)
+        )
     with written_whole(folder / "report.pdf") as temporary:
         temporary.write_bytes(pdf.result())
     write_manifest(name, results)

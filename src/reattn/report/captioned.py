@@ -27,9 +27,10 @@ def captioned_table(
     columns: Sequence[Column],
     rows: Sequence[Sequence[object]],
     kind: str = "",
+    file: str = "",
 ) -> Markdown:
     """A table with its caption; see `reattn.report.tables.markdown_table`."""
     caption = table_caption(context, numbering, identifier, text)
     return markdown_table(
-        columns, rows, caption=caption, identifier=identifier, kind=kind
+        columns, rows, caption=caption, identifier=identifier, kind=kind, file=file
     )

@@ -7,6 +7,7 @@ from reattn.report.captioned import captioned_table
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, code, escape
 from reattn.report.numbering import Numbering
+from reattn.report.provenance import of, with_status
 from reattn.report.tables import Column
 from reattn.tables.cells import NOT_AVAILABLE, split_reasons
 
@@ -36,7 +37,10 @@ def claims_table(
 def _claim(row: Row) -> list[object]:
     statement = f"{escape(row['statement'])} *{escape(row['source'])}*"
     why = _why(row).removeprefix(row["verdict"]).strip(" ;:")
-    verdict = f"**{escape(row['verdict'])}**" + (f": {escape(why)}" if why else "")
+    kind = row["verdict"].replace(" ", "-")
+    verdict = f"[**{escape(row['verdict'])}**]{{.verdict .{kind}}}" + (
+        f": {escape(why)}" if why else ""
+    )
     return [Markdown(statement), row["measured"], row["threshold"], Markdown(verdict)]
 
 
@@ -85,23 +89,30 @@ def published_table(
     """Every published accuracy beside the interval in which one run is expected."""
     columns = [
         Column("Model", "left"),
-        Column("Published, %"),
-        Column("Measured, %"),
-        Column("Interval for one run"),
-        Column("Runs"),
-        Column("Verdict", "left"),
+        Column("Published, %", source="published"),
+        Column("Measured, %", source="measured_mean"),
+        Column("Interval for one run", source="low,high"),
+        Column("Runs", source="n"),
+        Column("Verdict", "left", "verdict"),
     ]
     rows = [_published(context, row) for row in context.tables["published"]]
     return captioned_table(
-        context, numbering, identifier, text, columns, rows, "models"
+        context,
+        numbering,
+        identifier,
+        text,
+        columns,
+        rows,
+        "models",
+        "tables/published.csv",
     )
 
 
 def _published(context: Context, row: Row) -> list[object]:
     return [
-        context.label_of(row["variant"]),
+        of(row["variant"], context.label_of(row["variant"])),
         numbers.percent(row["published"]),
-        numbers.percent(row["measured_mean"]),
+        with_status(context, row["variant"], numbers.percent(row["measured_mean"])),
         interval(row["low"], row["high"], numbers.percent),
         row["n"],
         _told(row),

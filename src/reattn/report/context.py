@@ -89,6 +89,11 @@ class Context:
         return list(dict.fromkeys(found))
 
     @cached_property
+    def own_comparisons(self) -> list[dict[str, str]]:
+        """Rows of comparisons.csv of variants that somebody added."""
+        return [r for r in self.tables["comparisons"] if r["group"] == "own"]
+
+    @cached_property
     def priced(self) -> list[dict[str, str]]:
         """Rows of audit.csv of twins with a price."""
         return [

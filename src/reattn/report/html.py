@@ -3,6 +3,7 @@
 import base64
 import html
 import re
+import struct
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -10,11 +11,14 @@ from reattn.errors import ReattnError
 from reattn.report.pandoc import convert
 
 _IMAGE = re.compile(r'<img src="([^"]+)"')
+_VIEW_BOX = re.compile(r"""viewBox=["']0 0 ([\d.]+) ([\d.]+)["']""")
+_INLINE_MATHS = re.compile(r'<math display="inline".*?</math>', re.DOTALL)
+_MANY = 30  # elements of a formula that is about as wide as a phone
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg"}
 _SAFE_IN_ATTRIBUTE = " !$&'()*+,-./:;=?@_~"
 
 
-def make_html(text: str, sources: Path, folder: Path) -> str:
+def make_html(text: str, sources: Path, folder: Path, provenance: str = "{}") -> str:
     """The report as a page with its style and all its images inside.
 
     Args:
@@ -22,6 +26,7 @@ def make_html(text: str, sources: Path, folder: Path) -> str:
         sources: Folder with references.bib and `page`: template.html, then styles
             and scripts, which enter the page in the order of their names.
         folder: The folder that image paths are written from.
+        provenance: Where the numbers of its tables came from, as JSON.
 
     Raises:
         ReattnError: the template or an image cannot be read, or pandoc finds a fault.
@@ -37,10 +42,17 @@ def make_html(text: str, sources: Path, folder: Path) -> str:
             *("--template", str(parts / "template.html")),
             *("--mathml", "--toc", "--toc-depth=2", "--section-divs"),
             *("--variable", f"style={_joined(parts, '*.css')}"),
+            *("--variable", f"provenance={provenance}"),
             *("--variable", f"script={_joined(parts, '*.js')}"),
         ],
     )
+    page = _INLINE_MATHS.sub(lambda maths: _with_room(maths[0]), page)
     return _IMAGE.sub(lambda image: _embedded(image[1], folder), page)
+
+
+def _with_room(maths: str) -> str:
+    """Browsers do not break formulas, so a long one scrolls on a narrow screen."""
+    return f'<span class="long">{maths}</span>' if maths.count("<m") > _MANY else maths
 
 
 def _joined(folder: Path, pattern: str) -> str:
@@ -55,7 +67,20 @@ def _embedded(source: str, folder: Path) -> str:
         content = path.read_bytes()
     except OSError as fault:
         raise ReattnError(f"{path} cannot be read for the page: {fault}.") from None
-    return f'<img loading="lazy" src="{data_uri(content, path.suffix)}"'
+    size = _size(content, path.suffix)
+    return f'<img loading="lazy"{size} src="{data_uri(content, path.suffix)}"'
+
+
+def _size(content: bytes, suffix: str) -> str:
+    """Width and height, from which a browser keeps the place free."""
+    if suffix == ".svg":
+        found = _VIEW_BOX.search(content.decode("utf-8"))
+        sides = [float(side) * 4 / 3 for side in found.groups()] if found else []
+    else:
+        sides = struct.unpack(">II", content[16:24]) if suffix == ".png" else []
+    if len(sides) != 2:
+        return ""
+    return ' width="{:.0f}" height="{:.0f}"'.format(*sides)
 
 
 def data_uri(content: bytes, suffix: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from itertools import groupby
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#+!|$~^@\"'])")
 _LEADING = re.compile(r"^(\d+)([.)])")
@@ -43,3 +44,18 @@ def sentence(text: object) -> Markdown:
     shown = escape(text)
     ending = "" if shown.endswith((".", "!", "?")) else "."
     return Markdown(shown[:1].upper() + shown[1:] + ending)
+
+
+def spans(numbers: Iterable[int], letter: str) -> list[str]:
+    """Names of a letter and a number; three or more in a row become `D5 to D9`."""
+    placed = enumerate(sorted(numbers))
+    rows = [[n for _, n in row] for _, row in groupby(placed, lambda x: x[1] - x[0])]
+    return [
+        part
+        for row in rows
+        for part in (
+            [f"{letter}{row[0]} to {letter}{row[-1]}"]
+            if len(row) > 2
+            else [f"{letter}{number}" for number in row]
+        )
+    ]

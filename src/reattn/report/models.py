@@ -127,6 +127,15 @@ class Pair:
         """Hierarchical minus ordinary, or None where one is n/a."""
         return numbers.number(self.cells[f"{quantity}_difference"])
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the difference of accuracies, or None where it has none."""
+        low, high = (
+            numbers.number(self.cells[f"accuracy_difference_{end}"])
+            for end in ("low", "high")
+        )
+        return None if low is None or high is None else (low, high)
+
     def share(self, quantity: str) -> float | None:
         """The hierarchical version's percentage of the ordinary one's value."""
         change = numbers.number(self.cells[f"{quantity}_difference_percent"])

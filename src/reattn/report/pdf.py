@@ -22,8 +22,8 @@ def make_typst(text: str, sources: Path) -> str:
         "typst",
         sources,
         [
-            *("--template", str(sources / "template.typ")),
-            *("--lua-filter", str(sources / "print.lua")),
+            *("--template", str(sources / "print" / "template.typ")),
+            *("--lua-filter", str(sources / "print" / "print.lua")),
         ],
     )
 

@@ -3,7 +3,7 @@
 from reattn.report import numbers
 from reattn.report.claim_tables import interval
 from reattn.report.context import Context
-from reattn.report.markdown import Markdown, escape, listing
+from reattn.report.markdown import Markdown, escape, listing, spans
 from reattn.tables.cells import NOT_AVAILABLE, split_reasons
 from reattn.tables.differences import OVER_IMAGES
 
@@ -44,12 +44,12 @@ class Prices:
 
     def unpriceable(self) -> Markdown:
         """Departures that no twin prices."""
-        names = [
-            entry["id"]
+        without = [
+            int(entry["id"].removeprefix("D"))
             for entry in self._context.deviations
             if not entry.get("twins") and not entry.get("columns")
         ]
-        return Markdown(f"{listing(names)} have no twin")
+        return Markdown(f"{listing(spans(without, 'D'))} have no twin")
 
 
 def _brief(row: Row) -> Markdown:
@@ -70,7 +70,18 @@ def _price(row: Row) -> Markdown:
     if bounds == NOT_AVAILABLE:
         return Markdown(f"{text}; {kind}.")
     spread = f"{numbers.CONFIDENCE} interval {escape(bounds)}; {kind}"
-    return Markdown(f"{text} ({spread}; runs: {row['n']}). {_meaning(row)}")
+    runs = f"runs: {row['n']}"
+    return Markdown(f"{text} ({spread}; {runs}). {_meaning(row)}{_by_authors(row)}")
+
+
+def _by_authors(row: Row) -> str:
+    """The same by the other protocol, for models that evaluation mode ruins."""
+    if row["authors_difference"] == NOT_AVAILABLE:
+        return ""
+    gain = escape(numbers.points(row["authors_difference"]))
+    bounds = interval(row["authors_low"], row["authors_high"], numbers.points)
+    shown = "" if bounds == NOT_AVAILABLE else f" ({escape(bounds)})"
+    return f" By the authors’ protocol it is {gain}{shown}."
 
 
 def _meaning(row: Row) -> str:

@@ -7,10 +7,12 @@ from reattn.report.claim_tables import interval
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown
 from reattn.report.numbering import Numbering
+from reattn.report.provenance import of, with_status
 from reattn.report.tables import Column
 from reattn.tables.cells import NOT_AVAILABLE
 
 Row = dict[str, str]
+INTERVAL = "difference_low,difference_high"
 SHOWN = ("self_mass", "elsewhere", "entropy", "distance", "asymmetry")
 
 
@@ -64,30 +66,39 @@ def projections_table(
         Column("Model", "left"),
         Column("Maps", "left"),
         Column("Positions", "left"),
-        Column("Width"),
-        Column("Parameters"),
-        Column("GFLOPs"),
-        Column("Accuracy, %"),
-        Column("Difference"),
-        Column(f"{numbers.CONFIDENCE} interval"),
+        Column("Width", source="width"),
+        Column("Parameters", source="params"),
+        Column("GFLOPs", source="flops"),
+        Column("Accuracy, %", source="accuracy_mean"),
+        Column("Difference", source="difference"),
+        Column(
+            f"{numbers.CONFIDENCE} interval", source="difference_low,difference_high"
+        ),
         Column("Kind of interval", "left"),
-        Column("Runs"),
+        Column("Runs", source="n_seeds"),
     ]
-    rows = [_model(row) for row in context.tables["projections"]]
+    rows = [_model(context, row) for row in context.tables["projections"]]
     return captioned_table(
-        context, numbering, identifier, text, columns, rows, "models landscape"
+        context,
+        numbering,
+        identifier,
+        text,
+        columns,
+        rows,
+        "models landscape",
+        "tables/projections.csv",
     )
 
 
-def _model(row: Row) -> list[object]:
+def _model(context: Context, row: Row) -> list[object]:
     return [
-        row["label"],
+        of(row["variant"], row["label"]),
         row["projections"],
         row["position_term"],
         row["width"],
         numbers.count(row["params"]),
         numbers.gigaflops(row["flops"]),
-        numbers.percent(row["accuracy_mean"]),
+        with_status(context, row["variant"], numbers.percent(row["accuracy_mean"])),
         numbers.points(row["difference"]),
         interval(row["difference_low"], row["difference_high"], numbers.points),
         row["difference_kind"],
@@ -99,13 +110,23 @@ def projections_attention_table(
     context: Context, numbering: Numbering, identifier: str, text: str
 ) -> Markdown:
     """What becomes of attention, after training and before it."""
-    columns = [Column("Model", "left"), *(Column(METRICS[name][0]) for name in SHOWN)]
+    columns = [
+        Column("Model", "left"),
+        *(Column(METRICS[name][0], source=name) for name in SHOWN),
+    ]
     rows = [
-        [row["label"], *(_both(row, name) for name in SHOWN)]
+        [of(row["variant"], row["label"]), *(_both(row, name) for name in SHOWN)]
         for row in context.tables["projections"]
     ]
     return captioned_table(
-        context, numbering, identifier, text, columns, rows, "models"
+        context,
+        numbering,
+        identifier,
+        text,
+        columns,
+        rows,
+        "models",
+        "tables/projections.csv",
     )
 
 

@@ -13,6 +13,7 @@ from reattn.report import (
     attention_tables,
     audit_tables,
     claim_tables,
+    comparisons,
     numbers,
     projection_tables,
     result_tables,
@@ -20,7 +21,10 @@ from reattn.report import (
 )
 from reattn.report.answers import Answers
 from reattn.report.context import Context
+from reattn.report.explorer import has_packs
+from reattn.report.glance import not_measured
 from reattn.report.illustrations import Illustrations
+from reattn.report.limits import limits
 from reattn.report.markdown import Markdown, code, escape, listing, sentence
 from reattn.report.numbering import Numbering
 from reattn.report.prices import Prices
@@ -39,6 +43,7 @@ TABLES = {
     "claims_table": claim_tables.claims_table,
     "evidence_table": claim_tables.evidence_table,
     "published_table": claim_tables.published_table,
+    "own_table": comparisons.own_table,
     "audit_table": audit_tables.audit_table,
     "evaluations_table": audit_tables.evaluations_table,
     "depth_table": audit_tables.depth_table,
@@ -121,6 +126,7 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "query_map": illustrations.query_map,
         "attention": illustrations.attention,
         "gaussians": illustrations.gaussians,
+        "explored": has_packs(folder.parent / "explorer"),
         "code": code,
         "listing": listing,
         "sentence": sentence,
@@ -129,6 +135,9 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "prices": Prices(context),
         "projection_answers": ProjectionAnswers(context),
         "warnings": warnings(context),
+        "limits": limits(context),
+        "verdict_counts": claim_tables.verdict_counts(context.tables["claims"]),
+        "unmeasured": not_measured(context),
         "show": numbers,
     }
 

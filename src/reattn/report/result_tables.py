@@ -8,9 +8,11 @@ from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape
 from reattn.report.models import Model, Pair, absences
 from reattn.report.numbering import Numbering
+from reattn.report.provenance import of, with_status
 from reattn.report.tables import Column
 from reattn.tables.cells import NOT_AVAILABLE
 
+AUTHORS_WAY = Markdown("Authors’ way ([D3, D4](#priced))")
 ABSENT = {
     "accuracy_mean": "Accuracy",
     "accuracy_authors_mean": "Accuracy by the authors’ protocol",
@@ -32,17 +34,24 @@ def accuracy_table(
     """Accuracy, published accuracy and size of some models (Tables 1 and 2)."""
     columns = [
         Column("Model", "left"),
-        Column("Accuracy, %"),
-        Column(Markdown("Authors’ way ([D3, D4](#priced))")),
-        Column("Published"),
-        Column("Parameters"),
-        Column("GFLOPs"),
-        Column("Seeds"),
-        Column("Status", "left"),
+        Column("Accuracy, %", source="accuracy_mean"),
+        Column(AUTHORS_WAY, source="accuracy_authors_mean"),
+        Column("Published", source="published_accuracy"),
+        Column("Parameters", source="params"),
+        Column("GFLOPs", source="flops"),
+        Column("Seeds", source="n_seeds"),
+        Column("Status", "left", "status"),
     ]
     rows = [_accuracy_row(context, model) for model in models]
     table = captioned_table(
-        context, numbering, identifier, text, columns, rows, "models"
+        context,
+        numbering,
+        identifier,
+        text,
+        columns,
+        rows,
+        "models",
+        "tables/models.csv",
     )
     shown = [column for column in ABSENT if not column.startswith("wall")]
     notes = absences(models, {column: ABSENT[column] for column in shown})
@@ -54,7 +63,7 @@ def _accuracy_row(context: Context, model: Model) -> list[object]:
     mark = "†" if model.is_inferred else ""
     return [
         with_departures(context, model.id, model.label),
-        model.accuracy_with_interval,
+        with_status(context, model.id, model.accuracy_with_interval),
         model.authors,
         model.published + mark,
         numbers.count(cells["params"]),
@@ -70,16 +79,23 @@ def pairs_table(
     """Each model, its hierarchical version, and their differences (Table 3)."""
     columns = [
         Column("Model", "left"),
-        Column("Accuracy, %"),
-        Column(Markdown("Authors’ way ([D3, D4](#priced))")),
-        Column("Published"),
-        Column("Parameters"),
-        Column("Plain, ms"),
-        Column("Shipped, ms"),
+        Column("Accuracy, %", source="accuracy_mean"),
+        Column(AUTHORS_WAY, source="accuracy_authors_mean"),
+        Column("Published", source="published_accuracy"),
+        Column("Parameters", source="params"),
+        Column("Plain, ms", source="wall_time_plain_ms_mean"),
+        Column("Shipped, ms", source="wall_time_ms_mean"),
     ]
     rows = [row for pair in context.pairs for row in _pair_rows(context, pair)]
     table = captioned_table(
-        context, numbering, identifier, text, columns, rows, "pairs models"
+        context,
+        numbering,
+        identifier,
+        text,
+        columns,
+        rows,
+        "pairs models",
+        "tables/models.csv",
     )
     names = [name for pair in context.pairs for name in (pair.ordinary_id, pair.id)]
     models = [context.models[name] for name in names if name in context.models]
@@ -93,28 +109,34 @@ def _pair_rows(context: Context, pair: Pair) -> list[list[object]]:
     return [
         [
             with_departures(context, pair.ordinary_id, label),
-            *_model_cells(ordinary),
+            *_model_cells(context, ordinary),
         ],
         [
             with_departures(context, pair.id, pair.label),
-            *_model_cells(context.models[pair.id]),
+            *_model_cells(context, context.models[pair.id]),
         ],
-        [Markdown("*Difference*"), *_difference_cells(pair)],
+        [_difference_label(pair), *_difference_cells(pair)],
     ]
+
+
+def _difference_label(pair: Pair) -> Markdown:
+    """Marked with the pair, and with the row of hierarchical.csv."""
+    models = (pair.id, pair.ordinary_id)
+    return of(models, Markdown("*Difference*"), file="tables/hierarchical.csv")
 
 
 def with_departures(context: Context, variant: str, label: str) -> Markdown:
     """A model's label, and the departures that its numbers contain, linked."""
     links = [f"[{entry}](#priced)" for entry in context.departures_in(variant)]
-    return Markdown(" ".join([escape(label), *links]))
+    return of(variant, Markdown(" ".join([escape(label), *links])))
 
 
-def _model_cells(model: Model | None) -> list[object]:
+def _model_cells(context: Context, model: Model | None) -> list[object]:
     if model is None:
         return [NOT_AVAILABLE] * 6
     mark = "†" if model.is_inferred else ""
     return [
-        f"{model.accuracy} (stale)" if model.status == "stale" else model.accuracy,
+        with_status(context, model.id, model.accuracy),
         model.authors,
         model.published + mark,
         numbers.count(model.cells["params"]),

@@ -1,11 +1,13 @@
 """Sentences that follow from what was measured, whatever it was."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from reattn.report import numbers
+from reattn.report.comparisons import comparison
 from reattn.report.context import Context
-from reattn.report.markdown import Markdown, escape, listing
-from reattn.report.models import Model, Pair, extremes
+from reattn.report.gains import gains
+from reattn.report.markdown import Markdown, code, escape, listing
+from reattn.report.models import Model, extremes
 
 
 class Sentences:
@@ -38,19 +40,26 @@ class Sentences:
             f"the lowest that of {low.name} with {low.accuracy} %."
         )
 
-    def versus(self, first: str, second: str) -> Markdown:
-        """Two models' accuracies side by side."""
-        models = self._context.models
-        absent = [name for name in (first, second) if name not in models]
-        if absent:
-            verb = "is" if len(absent) == 1 else "are"
-            return Markdown(
-                f"{listing(absent)} {verb} no part of this study, so that there is "
-                "nothing to compare."
-            )
-        pair = [models[first], models[second]]
-        unknown = [model for model in pair if not model.is_measured]
-        return _no_comparison(pair, unknown) if unknown else _comparison(*pair)
+    def asked(self, question: str, variant: str, other: str) -> Markdown:
+        """A question and what two models' accuracies say; empty if one is not here."""
+        for row in self._context.tables["comparisons"]:
+            if (row["variant"], row["other"]) == (variant, other):
+                return Markdown(f"{question} {comparison(row)}".strip() + " ")
+        return Markdown("")
+
+    def left_out(self) -> Markdown:
+        """Which models of the report this study does not have; empty if it has all."""
+        layout = self._context.layout
+        listed = [name for names in layout["tables"].values() for name in names]
+        listed += [entry["variant"] for entry in layout["attention"]]
+        absent = [n for n in dict.fromkeys(listed) if n not in self._context.models]
+        if not absent:
+            return Markdown("")
+        verb = "is" if len(absent) == 1 else "are"
+        return Markdown(
+            f"Of the report’s models, {listing(map(code, absent))} {verb} no part of "
+            "this study; what compares or shows them is left out."
+        )
 
     def seeds(self) -> Markdown:
         """What intervals and differences mean with this many seeds."""
@@ -113,50 +122,7 @@ class Sentences:
 
     def gains(self) -> Markdown:
         """In how many pairs the hierarchical model is more accurate."""
-        pairs = self._context.pairs
-        known = [pair for pair in pairs if pair.difference("accuracy") is not None]
-        missing = [pair.name for pair in pairs if pair not in known]
-        if not known:
-            return Markdown("No pair of models has two accuracies to compare.")
-        text = self._gains_of(known) + self._caution(known)
-        if missing:
-            verb = "has" if len(missing) == 1 else "have"
-            text += (
-                f" {listing(missing)} {verb} no such comparison, for the reasons "
-                "under the table of results."
-            )
-        return Markdown(text)
-
-    def _gains_of(self, pairs: Sequence[Pair]) -> str:
-        higher = sum(pair.difference("accuracy") > 0 for pair in pairs)
-        models = self._context.models
-        compared = [
-            (models[pair.ordinary_id], models[pair.id])
-            for pair in pairs
-            if models[pair.ordinary_id].has_interval and models[pair.id].has_interval
-        ]
-        apart = sum(not one.overlaps(other) for one, other in compared)
-        least, greatest = extremes(pair.difference("accuracy") for pair in pairs)
-        return (
-            f"In {higher} of {len(pairs)} pairs the hierarchical model has the higher "
-            "accuracy; its difference from the ordinary one lies between "
-            f"{escape(numbers.points(least))} and {escape(numbers.points(greatest))} "
-            f"points. The two intervals do not overlap in {apart} of the "
-            f"{len(compared)} pairs that have both."
-        )
-
-    def _caution(self, pairs: Sequence[Pair]) -> str:
-        """Where evaluation mode, not hierarchy, may explain a difference."""
-        models = self._context.models
-        ruined = [models[pair.id] for pair in pairs if models[pair.id].modes_differ]
-        if not ruined:
-            return ""
-        names = listing(model.name for model in ruined)
-        return (
-            f" Of these, {names} would be judged otherwise by the authors’ protocol: "
-            "in training mode the accuracy is higher by more than the width of its "
-            "interval, for the reason that the section on reproducibility gives."
-        )
+        return gains(self._context)
 
     def share(self, quantity: str, words: str) -> Markdown:
         """Which part of an ordinary model's size or time the hierarchical one has."""
@@ -183,23 +149,3 @@ class Sentences:
             f"device: {device}; "
             f"CPU threads: {threads}; precision: {facts.get('precision', 'n/a')}."
         )
-
-
-def _no_comparison(pair: Iterable[Model], unknown: Iterable[Model]) -> Markdown:
-    reasons = "; ".join(
-        f"{model.name} has no accuracy ({escape(model.reason('accuracy_mean'))})"
-        for model in unknown
-    )
-    names = listing(model.name for model in pair)
-    return Markdown(f"{names} cannot be compared: {reasons}.")
-
-
-def _comparison(first: Model, second: Model) -> Markdown:
-    gap = first.number("accuracy_mean") - second.number("accuracy_mean")
-    verb = "overlap" if first.overlaps(second) else "do not overlap"
-    known = first.has_interval and second.has_interval
-    return Markdown(
-        f"{first.name} reaches {first.accuracy} % and {second.name} "
-        f"{second.accuracy} %, a difference of {escape(numbers.points(gap))} points"
-        + (f"; their intervals {verb}." if known else ".")
-    )

@@ -5,6 +5,7 @@ from reattn.report.captioned import captioned_table
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, code, escape
 from reattn.report.numbering import Numbering
+from reattn.report.provenance import of
 from reattn.report.tables import Column
 from reattn.tables.cells import NOT_AVAILABLE
 
@@ -28,18 +29,33 @@ def architecture_table(
 ) -> Markdown:
     """Sizes of every model."""
     headings = ("Heads", "Width", "Feed-forward", "Layers", "Stages", "Patch")
-    columns = [Column("Model", "left"), *map(Column, (*headings, "Dropout"))]
     settings = ("heads", "width", "feed_forward", "layers", "stages", "patch_size")
+    columns = [
+        Column("Model", "left"),
+        *(
+            Column(heading, source=source)
+            for heading, source in zip(
+                (*headings, "Dropout"), (*settings, "attention_dropout"), strict=True
+            )
+        ),
+    ]
     rows = [
         [
-            row["label"],
+            of(row["variant"], row["label"]),
             *(_setting(row[key]) for key in settings),
             _setting(row["attention_dropout"]),
         ]
         for row in context.tables["hyperparameters"]
     ]
     return captioned_table(
-        context, numbering, identifier, text, columns, rows, "models"
+        context,
+        numbering,
+        identifier,
+        text,
+        columns,
+        rows,
+        "models",
+        "tables/hyperparameters.csv",
     )
 
 
@@ -49,25 +65,32 @@ def training_table(
     """How every model is trained in this study."""
     columns = [
         Column("Model", "left"),
-        Column("Epochs"),
-        Column("Warm-up"),
-        Column("Batch (micro)"),
-        Column("Rate"),
-        Column("Momentum"),
-        Column("Decay"),
-        Column("Smoothing"),
+        Column("Epochs", source="epochs"),
+        Column("Warm-up", source="warmup_epochs"),
+        Column("Batch (micro)", source="batch"),
+        Column("Rate", source="learning_rate"),
+        Column("Momentum", source="momentum"),
+        Column("Decay", source="weight_decay"),
+        Column("Smoothing", source="label_smoothing"),
         Column("Random changes", "left"),
     ]
     rows = [_training_row(row) for row in context.tables["hyperparameters"]]
     return captioned_table(
-        context, numbering, identifier, text, columns, rows, "models"
+        context,
+        numbering,
+        identifier,
+        text,
+        columns,
+        rows,
+        "models",
+        "tables/hyperparameters.csv",
     )
 
 
 def _training_row(row: Row) -> list[object]:
     settings = ("learning_rate", "momentum", "weight_decay", "label_smoothing")
     return [
-        row["label"],
+        of(row["variant"], row["label"]),
         row["epochs"],
         row["warmup_epochs"],
         f"{row['batch']} ({row['micro_batch']})",
@@ -88,21 +111,32 @@ def runs_table(
         Column("Model", "left"),
         Column("Seed"),
         Column("Status", "left"),
-        Column("Accuracy, %"),
-        Column("Epochs"),
-        Column("Images seen"),
-        Column("Time"),
+        Column("Accuracy, %", source="accuracy"),
+        Column("Epochs", source="epochs_run"),
+        Column("Images seen", source="image_passes"),
+        Column("Time", source="train_seconds"),
         Column("Log", "left"),
     ]
     rows = [_run_row(context, row) for row in context.tables["runs"]]
     return captioned_table(
-        context, numbering, identifier, text, columns, rows, "models"
+        context,
+        numbering,
+        identifier,
+        text,
+        columns,
+        rows,
+        "models",
+        file="tables/runs.csv",
     )
 
 
 def _run_row(context: Context, row: Row) -> list[object]:
     return [
-        context.models[row["variant"]].label,
+        of(
+            row["variant"],
+            context.models[row["variant"]].label,
+            seed=row["seed"],
+        ),
         row["seed"],
         row["status"],
         numbers.percent(row["accuracy"]),
@@ -130,7 +164,7 @@ def variants_table(
     rows = [
         [
             Markdown(f"{code(row['id'])} {code(row['file'])}"),
-            row["label"],
+            of(row["id"], row["label"]),
             _settings(row),
         ]
         for row in context.tables["variants"]

@@ -10,10 +10,11 @@ _RULES = {"left": ":---", "right": "---:", "centre": ":---:"}
 
 @dataclass(frozen=True)
 class Column:
-    """A column's heading and how its cells stand."""
+    """A column's heading, how its cells stand, and the column of the file behind it."""
 
     heading: object
     align: str = "right"
+    source: str = ""
 
 
 def markdown_table(
@@ -23,6 +24,7 @@ def markdown_table(
     caption: Markdown,
     identifier: str,
     kind: str = "",
+    file: str = "",
 ) -> Markdown:
     """A table in a box of its own, which may scroll on a narrow screen.
 
@@ -32,6 +34,7 @@ def markdown_table(
         caption: Stands above it, with its number.
         identifier: What references point to.
         kind: Further classes: `landscape` turns the printed page.
+        file: The file of the study that the columns' sources are columns of.
     """
     lines = [
         _line([column.heading for column in columns]),
@@ -40,10 +43,18 @@ def markdown_table(
     ]
     classes = " ".join(f".{name}" for name in ["table-box", *kind.split()])
     return Markdown(
-        f"::: {{#{identifier} {classes}}}\n"
+        f"::: {{#{identifier} {classes}{_origin(columns, file)}}}\n"
         + "\n".join(lines)
         + f"\n\n: [{caption}]{{.caption}}\n:::"
     )
+
+
+def _origin(columns: Sequence[Column], file: str) -> str:
+    """Attributes that say which column of which file each column shows."""
+    if not file:
+        return ""
+    names = " ".join(column.source or "-" for column in columns)
+    return f' file="{file}" columns="{names}"'
 
 
 def _line(cells: Sequence[object]) -> str:

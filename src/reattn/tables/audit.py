@@ -9,16 +9,17 @@ from reattn.config.studies import Study
 from reattn.config.variants import Variant
 from reattn.errors import ConfigError
 from reattn.tables.agreement import COUNTS, Key, known_agreement
-from reattn.tables.audit_cells import COLUMNS, TESTS, put_difference
+from reattn.tables.audit_cells import BY_AUTHORS, COLUMNS, TESTS, put_difference
 from reattn.tables.cells import NOT_AVAILABLE, Row
 from reattn.tables.differences import (
     PAIRED,
     WELCH,
+    Difference,
     in_common,
     mcnemar,
 )
 from reattn.tables.evaluations import EVALUATIONS, evaluation_rows
-from reattn.tables.pairing import accuracies, compared, is_paired
+from reattn.tables.pairing import AUTHORS, accuracies, compared, is_paired
 from reattn.tables.runs import RunRecord
 
 __all__ = ["COLUMNS", "audit_rows"]
@@ -93,9 +94,18 @@ def _price(
     found = compared(with_it, without)
     why = "" if found else _why_not(dict(zip(names, (with_it, without), strict=True)))
     put_difference(row, first, second, found, why)
+    _put_authors(row, compared(with_it, without, AUTHORS), why)
     if not why and found.kind in (PAIRED, WELCH):
         why = SEVERAL_SEEDS
     _add_test(row, min(first, default=0), agreement, why)
+
+
+def _put_authors(row: Row, found: Difference | None, why: str) -> None:
+    """The same by the authors' protocol, which evaluation mode cannot ruin."""
+    parts = (found.value, found.low, found.high) if found else (None, None, None)
+    why = found.kind if found else why or "no evaluation by that protocol"
+    for column, value in zip(BY_AUTHORS, parts, strict=True):
+        row.put(column, value, why)
 
 
 def _why_not(runs: Mapping[str, Sequence[RunRecord]]) -> str:

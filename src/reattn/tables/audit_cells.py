@@ -13,9 +13,11 @@ from reattn.tables.differences import (
 from reattn.tables.statistics import mean, standard_deviation
 
 TESTS = ("only_with_right", "only_without_right", "mcnemar_p")
+BY_AUTHORS = ("authors_difference", "authors_low", "authors_high")
 COLUMNS = (
     *("deviation", "title", "variant", "label", "twin", "twin_label", "n"),
     *("accuracy_with", "accuracy_without", "difference", "low", "high"),
+    *BY_AUTHORS,
     *("interval_kind", *TESTS, "by_seed", "median_difference", "sign_p", "detectable"),
     *("status", "reason"),
 )

@@ -10,6 +10,8 @@ from reattn.tables.attention import attention_rows
 from reattn.tables.audit import COLUMNS as AUDIT
 from reattn.tables.audit import audit_rows
 from reattn.tables.cells import Row, write_table
+from reattn.tables.comparisons import COLUMNS as COMPARISONS
+from reattn.tables.comparisons import comparison_rows
 from reattn.tables.constructed import COLUMNS as CONSTRUCTED
 from reattn.tables.constructed import constructed_rows
 from reattn.tables.depth import COLUMNS as DEPTH
@@ -72,7 +74,7 @@ def make_tables(
     accuracies = published_accuracies(read_published(published))
     runs = read_runs(study, variants, results, check_code=check_code)
     models = model_rows(study, variants, runs, results, accuracies)
-    pairs = hierarchical_rows(variants, models)
+    pairs = hierarchical_rows(variants, models, runs)
     ledger = read_ledger(deviations)
     settings = hyperparameter_rows(study, variants, runs)
     tables = {
@@ -83,6 +85,7 @@ def make_tables(
         "variants": (variant_rows(study, variants), VARIANTS),
         "attention": (attention_rows(variants, results), ATTENTION),
         "audit": (audit_rows(study, variants, runs, results, ledger), AUDIT),
+        "comparisons": (comparison_rows(variants, models, runs), COMPARISONS),
         "depth": (depth_rows(variants, models), DEPTH),
         "projections": (
             projection_rows(study, variants, runs, models, results),

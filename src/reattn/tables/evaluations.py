@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reattn.config.variants import Variant
-from reattn.tables.audit_cells import TESTS, put_difference
+from reattn.tables.audit_cells import BY_AUTHORS, TESTS, put_difference
 from reattn.tables.cells import Row
 from reattn.tables.differences import Difference, difference
 from reattn.tables.runs import RunRecord
@@ -93,7 +93,7 @@ def _row(
     for column in ("twin", "twin_label"):
         row.put(column, None, SAME_RUN)
     put_difference(row, *sides, found, why)
-    for column in TESTS:
+    for column in (*TESTS, *BY_AUTHORS):
         row.put(column, None, SAME_RUN)
     return row
 

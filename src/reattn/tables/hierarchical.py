@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from reattn.config.variants import Variant
 from reattn.tables.cells import Row
+from reattn.tables.pairing import compared
+from reattn.tables.runs import RunRecord
 
 QUANTITIES = {
     "accuracy": "accuracy_mean",
@@ -16,27 +18,46 @@ QUANTITIES = {
 }
 COUNTS = ("params", "flops")
 PARTS = ("ordinary", "hierarchical", "difference", "difference_percent")
+INTERVAL = ("low", "high", "kind")
 COLUMNS = (
     *("variant", "label", "ordinary", "ordinary_label"),
     *(f"{quantity}_{part}" for quantity in QUANTITIES for part in PARTS),
+    *(f"accuracy_difference_{part}" for part in INTERVAL),
     *("status", "ordinary_status", "reason"),
 )
 
 
 def hierarchical_rows(
-    variants: Mapping[str, Variant], models: Sequence[Row]
+    variants: Mapping[str, Variant],
+    models: Sequence[Row],
+    runs: Sequence[RunRecord],
 ) -> list[Row]:
     """One row for every variant that names its ordinary version.
 
     Differences are hierarchical minus ordinary; the relative ones are percent of
-    the ordinary version's value.
+    the ordinary version's value. That of accuracies has its own interval, see
+    `reattn.tables.differences`.
     """
     by_name = {row["variant"]: row for row in models}
-    return [
-        _pair(by_name[name], variant.ordinary, by_name.get(variant.ordinary))
-        for name, variant in variants.items()
-        if variant.ordinary
-    ]
+    rows = []
+    for name, variant in variants.items():
+        if variant.ordinary:
+            ordinary = by_name.get(variant.ordinary)
+            rows.append(_pair(by_name[name], variant.ordinary, ordinary))
+            _put_interval(rows[-1], runs)
+    return rows
+
+
+def _put_interval(row: Row, runs: Sequence[RunRecord]) -> None:
+    ordinary, changed = (
+        [run for run in runs if run.variant == row[name]]
+        for name in ("ordinary", "variant")
+    )
+    found = compared(ordinary, changed)
+    for part in INTERVAL:
+        why = found.kind if found else row.reason("accuracy_difference") or ""
+        value = getattr(found, part) if found else None
+        row.put(f"accuracy_difference_{part}", value, why)
 
 
 def _pair(changed: Row, ordinary_name: str, ordinary: Row | None) -> Row:

@@ -35,7 +35,16 @@ local function with_room_for_cells(tbl)
   return tbl
 end
 
+-- citeproc's entries are blocks of one paragraph, which may hang.
+local function hanging(div)
+  div.content = wrapped("reference", div.content)
+  return div
+end
+
 function Div(div)
+  if div.classes:includes("csl-entry") then
+    return hanging(div)
+  end
   if div.classes:includes("claims") then
     div = div:walk({ Table = with_room_for_sentences })
   end
@@ -75,7 +84,25 @@ function Header(header)
 end
 
 function Image(image)
-  local alt = image.attributes.alt or ""
+  local alt = image.attributes.alt or pandoc.utils.stringify(image.caption)
   local call = "#picture(" .. quoted(image.src) .. ", alt: " .. quoted(alt) .. ")"
   return pandoc.RawInline("typst", call)
+end
+
+-- From the heading of the summary to the next one.
+function Pandoc(document)
+  local before, summary, after = pandoc.Blocks({}), pandoc.Blocks({}), pandoc.Blocks({})
+  local place = before
+  for _, block in ipairs(document.blocks) do
+    if block.t == "Header" and block.level == 1 then
+      place = block.identifier == "summary" and summary or after
+    end
+    place:insert(block)
+  end
+  document.blocks = before
+  if #summary > 0 then
+    document.blocks:extend(wrapped("abstract", summary))
+  end
+  document.blocks:extend(after)
+  return document
 end
