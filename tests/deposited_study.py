@@ -11,7 +11,8 @@ from reattn.report.manifest import write_manifest
 STUDY = "tiny"
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><title>A page</title>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:;
+style-src 'unsafe-inline'; script-src 'unsafe-inline'">
 <style>h1 { background: url("data:image/png;base64,AA") }</style></head>
 <body><h1 id="top">A page</h1>
 <a href="#top">Up</a> <a href="#caf%C3%A9">Down</a> <a href="report.pdf">Print</a>

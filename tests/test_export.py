@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from browser import opened
 from deposited_study import PAGE, STUDY, finish_study, write_page
 from finished_project import call
 
@@ -222,3 +223,32 @@ def test_an_archive_that_is_none_is_told(results, tmp_path, study, content, word
         path.write_bytes(given)
     with pytest.raises(ReattnError, match=words):
         verify_archive(study, path)
+
+
+# The page inside Snakemake's own report
+
+
+def test_the_packed_page_unfolds_to_the_page(results, browser):
+    """A browser that opens the small copy shows the report, and asks for nothing."""
+    assert call("pack-page", STUDY) == 0
+    with opened(browser, results / "page" / "report.html") as found:
+        found.page.wait_for_selector("#top")
+        assert found.page.title() == "A page"
+        assert found.page.locator("a").count() == PAGE.count("<a ")
+        assert not found.requests + found.faults
+
+
+def test_the_same_page_is_packed_to_the_same_bytes(results):
+    """Nothing is made again that did not change."""
+    packed = results / "page" / "report.html"
+    assert call("pack-page", STUDY) == 0
+    first = packed.read_bytes()
+    assert call("pack-page", STUDY) == 0
+    assert packed.read_bytes() == first
+
+
+def test_packing_without_a_report_is_told(results, capsys):
+    """With the command that makes one."""
+    (results / "report" / "report.html").unlink()
+    assert call("pack-page", STUDY) == 2
+    assert "python -m reattn report tiny" in capsys.readouterr().err

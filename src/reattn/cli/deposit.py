@@ -1,4 +1,4 @@
-"""Verbs that check a finished study and pack it: verify, export."""
+"""Verbs that check a finished study and pack it: verify, export, pack-page."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +12,7 @@ def register(app: typer.Typer) -> None:
     """Add the verbs to the command line."""
     app.command()(verify)
     app.command()(export)
+    app.command()(pack_page)
 
 
 def verify(
@@ -56,8 +57,22 @@ def export(
     writes one .tar.gz, after `verify` has found no fault. Weights, arrays, figures
     and data sets stay out. The same study gives the same bytes.
     """
+    from reattn.config.loading import load_study
     from reattn.config.paths import shown
     from reattn.report.export import export_study
 
+    load_study(study)  # tells a misspelt name
     path, count = export_study(study, to)
     typer.echo(f"{shown(path)}: {count} files, {path.stat().st_size / 2**20:.1f} MiB.")
+
+
+def pack_page(study: StudyName) -> None:
+    """Pack the report's page for Snakemake's own report.
+
+    Reads results/STUDY/report/report.html; writes results/STUDY/page/report.html.
+    """
+    from reattn.config.loading import load_study
+    from reattn.report import packed_page
+
+    load_study(study)  # tells a misspelt name
+    packed_page.pack_page(study)
