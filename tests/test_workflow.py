@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import opened
 from conftest import ROOT, copy_project, run_snakemake
 
 from reattn.config import load_resolved, load_variants
@@ -229,15 +230,21 @@ def test_changing_one_variant_retrains_that_variant_alone(demo: Path):
     assert "recipe.learning_rate was 0.01, is 0.02" in done.stdout + done.stderr
 
 
-def test_snakemake_s_own_report_works(demo: Path):
-    """With captions and categories, in one file."""
-    done = run_snakemake(
-        demo, "--config", "study=demo", "--report", "results/demo/snakemake.html"
-    )
+def test_snakemake_s_own_report_shows_the_page(demo: Path, browser):
+    """With captions and categories, in one file, and our page inside of it."""
+    path = demo / "results" / "demo" / "snakemake.html"
+    done = run_snakemake(demo, "--config", "study=demo", "--report", str(path))
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "Every variant of study demo" in (
-        demo / "results" / "demo" / "snakemake.html"
-    ).read_text().replace("\\u0020", " ")
+    text = path.read_text().replace("\\u0020", " ")
+    assert "Every variant of study demo" in text
+    with opened(browser, path) as found:
+        found.page.get_by_role("link", name="Report", exact=True).last.click()
+        row = found.page.get_by_role("row").filter(has_text="web page")
+        row.locator("a").first.click()
+        inside = found.page.frame_locator("iframe")
+        inside.locator("#content").wait_for()
+        assert "Self-Attention" in inside.locator("h1").first.inner_text()
+        assert not found.requests
 
 
 def test_a_diverged_run_does_not_stop_the_report(demo: Path):

@@ -14,6 +14,7 @@ from reattn.cli import (
     claims,
     constructed,
     data,
+    deposit,
     gpu,
     looking,
     model,
@@ -46,6 +47,7 @@ for module in (
         looking,
         results,
         claims,
+        deposit,
     ),
 ):
     module.register(app)
