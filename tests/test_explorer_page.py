@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +10,6 @@ from explorer_study import IMAGES, NAME, SIZE, pack, page_of, recorded, weights_
 
 from reattn.explorer.scales import largest_fault
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-background-networking"]
 CONTENT, HIERARCHICAL = "learned2d-9h-content", "ha-learned2d-9h-content"
 FAULT = largest_fault(255)
 READY = ".explorer[data-settled]"
@@ -21,22 +18,6 @@ SHOWN = """([side, heads]) => {
   return heads.map((count, layer) =>
     [...Array(count).keys()].map((head) => weights(side, layer, head)));
 }"""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator:
-    """One browser for these tests."""
-    require(CHROMIUM.exists(), f"{CHROMIUM} is missing")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        require(False, "playwright is not installed")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=ARGUMENTS
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +31,9 @@ def file(tmp_path_factory) -> str:
 
 
 @pytest.fixture
-def explorer(chromium, file: str) -> Iterator:
+def explorer(browser, file: str) -> Iterator:
     """The page, open; at the end nothing was asked for and nothing complained."""
-    context = chromium.new_context(viewport={"width": 1440, "height": 1000})
+    context = browser.new_context(viewport={"width": 1440, "height": 1000})
     page, faults = context.new_page(), []
     context.set_offline(True)
     page.on("request", lambda request: faults.append(request.url))
@@ -246,9 +227,9 @@ def test_the_fault_and_what_is_absent_are_stated(explorer):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 768, 1440])
-def test_nothing_is_cut_and_nothing_jumps(chromium, file: str, width: int, scheme: str):
+def test_nothing_is_cut_and_nothing_jumps(browser, file: str, width: int, scheme: str):
     """On a phone, a tablet and a desk; in the place that is kept for it."""
-    page = chromium.new_page(
+    page = browser.new_page(
         viewport={"width": width, "height": 800}, color_scheme=scheme
     )
     page.add_init_script(
@@ -265,9 +246,9 @@ def test_nothing_is_cut_and_nothing_jumps(chromium, file: str, width: int, schem
     page.close()
 
 
-def test_a_finger_moves_the_query(chromium, file: str):
+def test_a_finger_moves_the_query(browser, file: str):
     """Touch works without a pointer that hovers."""
-    context = chromium.new_context(
+    context = browser.new_context(
         viewport={"width": 360, "height": 800}, has_touch=True, is_mobile=True
     )
     page = context.new_page()
@@ -282,15 +263,15 @@ def test_a_finger_moves_the_query(chromium, file: str):
     context.close()
 
 
-def test_paper_and_no_script_have_the_sentence_in_its_place(chromium, file: str):
+def test_paper_and_no_script_have_the_sentence_in_its_place(browser, file: str):
     """A fixed figure stands there; the tool does not."""
     sentence = "text=On paper, figures stand here."
-    context = chromium.new_context(java_script_enabled=False)
+    context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(file)
     assert page.is_visible(sentence)
     context.close()
-    page = chromium.new_page()
+    page = browser.new_page()
     page.goto(file)
     page.wait_for_selector(READY)
     assert not page.is_visible(sentence)
