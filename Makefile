@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: setup demo demo-all test test-demo test-rest test-slurm torture bench lint clean
+.PHONY: setup demo demo-all test test-demo test-rest test-slurm torture bench pictures lint clean
 
 setup: $(READY)
 
@@ -45,6 +45,12 @@ torture: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m reattn bench --study paper --csv bench.csv
+
+# The README's pictures; needs chromium and pdftoppm.
+STUDY ?= demo
+pictures: $(READY)
+	$(BIN)/snakemake take_pictures --cores 2 --config study=$(STUDY)
+	cp results/$(STUDY)/pictures/*.png docs/pictures/
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,7 +1,5 @@
 """A real browser without a network, which records what a page asks for."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import require
 
+from reattn.report.browsers import started_browser, why_no_browser
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-ARGUMENTS = ("--no-sandbox", "--disable-background-networking")
 WIDTHS = (360, 768, 1440)
 
 
@@ -42,32 +40,13 @@ class Opened:
         )
 
 
-def why_no_browser() -> str | None:
-    """Why no browser can be driven here; None if one can."""
-    try:
-        import playwright.sync_api  # noqa: F401
-    except ImportError:
-        return "playwright is not installed"
-    return None if program() else f"there is none of {', '.join(NAMES)}"
-
-
-def program() -> str | None:
-    """The browser of this machine."""
-    given = os.environ.get("REATTN_CHROMIUM")
-    return given or next(filter(None, map(shutil.which, NAMES)), None)
-
-
 @pytest.fixture(scope="session")
 def browser() -> Iterator["Browser"]:
     """One browser for all tests."""
     reason = why_no_browser()
     require(reason is None, f"no browser can be started: {reason}")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=program(), args=ARGUMENTS)
+    with started_browser() as started:
         yield started
-        started.close()
 
 
 @contextmanager

@@ -143,29 +143,3 @@ rule write_report:
         "Typesetting the report of study {params.study}."
     shell:
         "python -m reattn report {params.study:q} --no-refresh 2> {log:q}"
-
-
-# Snakemake's own report shows a page from a folder that holds nothing else.
-rule pack_page:
-    input:
-        html=f"{RESULTS}/report/report.html",
-        source=source_files("src/reattn/report/packed_page.py"),
-    output:
-        folder=report(
-            directory(f"{RESULTS}/page"),
-            htmlindex="report.html",
-            caption="../report/report.rst",
-            category="Report",
-            labels={"report": "web page"},
-        ),
-    log:
-        f"{RESULTS}/logs/pack_page.log",
-    localrule: True
-    conda:
-        "../../environment.yml"
-    params:
-        study=STUDY,
-    message:
-        "Packing the page of study {params.study} for snakemake --report."
-    shell:
-        "python -m reattn pack-page {params.study:q} 2> {log:q}"

@@ -1,4 +1,4 @@
-"""Verbs that check a finished study and pack it: verify, export, pack-page."""
+"""Verbs that take a finished report elsewhere, and check it there."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +13,7 @@ def register(app: typer.Typer) -> None:
     app.command()(verify)
     app.command()(export)
     app.command()(pack_page)
+    app.command()(take_pictures)
 
 
 def verify(
@@ -76,3 +77,23 @@ def pack_page(study: StudyName) -> None:
 
     load_study(study)  # tells a misspelt name
     packed_page.pack_page(study)
+
+
+def take_pictures(
+    study: StudyName,
+    to: Annotated[
+        Path | None, typer.Option(help="A folder; else results/STUDY/pictures.")
+    ] = None,
+) -> None:
+    """Take the README's pictures of a study's report, in a browser.
+
+    Reads docs/pictures/pictures.yaml and the study's report; writes a PNG each.
+    Needs chromium and the packages for development; for the PDF, pdftoppm.
+    """
+    from reattn.config.loading import load_study
+    from reattn.config.paths import shown
+    from reattn.report import pictures
+
+    load_study(study)  # tells a misspelt name
+    for path in pictures.take_pictures(study, to):
+        typer.echo(f"{shown(path)}: {path.stat().st_size / 1000:.0f} kB")
