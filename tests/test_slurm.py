@@ -212,7 +212,7 @@ def check_jobs(found: list[dict[str, str]]) -> None:
     assert disturbed[GREEDY][1:] == ["COMPLETED"]
     assert {state for states in ends.values() for state in states} == {"COMPLETED"}
     tables = "_".join(["tables", *sorted(grouped("tables"))])
-    small = {"attention_draw_attention_save_attention", tables, "judge_claims"}
+    small = {"attention_draw_attention_save_attention", tables, "charts_draw_charts"}
     small |= {"metrics_draw_attention_metrics_measure_attention", "write_report"}
     assert ends.keys() == {"prepare_data", "measure_models", f"{VIT} 1", *small}
     assert len(ends[tables]) == len(ends["write_report"]) == 1
