@@ -214,6 +214,7 @@ def check_jobs(found: list[dict[str, str]]) -> None:
     tables = "_".join(["tables", *sorted(grouped("tables"))])
     small = {"attention_draw_attention_save_attention", tables, "charts_draw_charts"}
     small |= {"metrics_draw_attention_metrics_measure_attention", "write_report"}
+    small.add("explorer_pack_explorer")
     assert ends.keys() == {"prepare_data", "measure_models", f"{VIT} 1", *small}
     assert len(ends[tables]) == len(ends["write_report"]) == 1
 
