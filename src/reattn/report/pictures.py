@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 LIST = "docs/pictures/pictures.yaml"
-COLOURS = 128  # of a picture: text and charts lose nothing, and files are a third
+COLOURS = 256  # of a picture: text and charts lose nothing, and files are half
 
 
 class Picture(BaseModel):
