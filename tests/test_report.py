@@ -419,3 +419,12 @@ def test_a_gain_is_judged_by_its_own_interval(
     context.__dict__["pairs"] = pairs
     assert told in gains(context)
     assert "+3.00" in gains(context)
+
+
+def test_a_pair_whose_ordinary_model_is_elsewhere_makes_a_report(
+    tmp_path: Path,
+) -> None:
+    """As in studies of twins: the hierarchical model is here, the ordinary one not."""
+    write_run(tmp_path, "ha-san-pairwise")
+    text = text_of(tmp_path, groups=[], variants=["ha-san-pairwise"], overrides={})
+    assert "san-pairwise" in text
