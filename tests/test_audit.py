@@ -304,6 +304,7 @@ def test_departures_without_a_twin_are_cited_beside_their_models(tmp_path: Path)
         "D9": "ledger",
     }
     assert context.departures_in("resnet18") == {"D14": "ledger"}
+    assert context.departures_in("no-such-model") == {}
     families = {variant.model.family for variant in variants.values()}
     named = {f for entry in context.deviations for f in entry.get("families", ())}
     assert named <= families

@@ -90,9 +90,11 @@ class Context:
         Those that a twin puts right are priced; those of a whole family stand in the
         ledger. What is alike in every model is not told of each.
         """
-        family = self.variants[variant].model.family
+        own = self.variants.get(variant)  # a pair's ordinary model may not be here
         of_family = [
-            e["id"] for e in self.deviations if family in e.get("families", ())
+            entry["id"]
+            for entry in self.deviations
+            if own and own.model.family in entry.get("families", ())
         ]
         priced = dict.fromkeys(self._twinned(variant), "priced")
         return priced | dict.fromkeys(of_family, "ledger")
