@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from reattn.config.explored import is_explored
 from reattn.config.loading import load_variants
 from reattn.config.paths import APART, TABLES
 from reattn.config.resolution import overrides_of
@@ -19,9 +20,6 @@ from reattn.report.models import Model, Pair
 from reattn.tables.cells import NOT_AVAILABLE, read_table
 from reattn.tables.ledger import read_ledger
 from reattn.tables.published import read_published
-
-# Groups whose maps are not shown: there are many, and what counts is measured.
-WITHOUT_MAPS = ("projections", "depth")
 
 
 @dataclass(frozen=True)
@@ -209,13 +207,16 @@ class Context:
 
     @property
     def further_attention(self) -> list[str]:
-        """Models with attention figures that the layout puts nowhere."""
+        """Explored models with attention figures that the layout puts nowhere.
+
+        Of the others, which are many, what counts is measured.
+        """
         placed = {entry["variant"] for entry in self.layout["attention"]}
         drawn = {f.variant for f in self.figures if f.kind in ("query", "average")}
         return [
             name
             for name in self.models
-            if name in drawn - placed and self.variants[name].group not in WITHOUT_MAPS
+            if name in drawn - placed and is_explored(self.variants[name])
         ]
 
 
