@@ -13,6 +13,8 @@ from reattn.report.pandoc import convert
 _IMAGE = re.compile(r'<img src="([^"]+)"')
 _VIEW_BOX = re.compile(r"""viewBox=["']0 0 ([\d.]+) ([\d.]+)["']""")
 _INLINE_MATHS = re.compile(r'<math display="inline".*?</math>', re.DOTALL)
+# Filled in by hand: a command line has too little room, and not every character.
+_PROVENANCE = '<script type="application/json" id="provenance">'
 _MANY = 30  # elements of a formula that is about as wide as a phone
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg"}
 _SAFE_IN_ATTRIBUTE = " !$&'()*+,-./:;=?@_~"
@@ -41,13 +43,17 @@ def make_html(text: str, sources: Path, folder: Path, provenance: str = "{}") ->
         [
             *("--template", str(parts / "template.html")),
             *("--mathml", "--toc", "--toc-depth=2", "--section-divs"),
-            *("--variable", f"style={_joined(parts, '*.css')}"),
-            *("--variable", f"provenance={provenance}"),
-            *("--variable", f"script={_joined(parts, '*.js')}"),
         ],
     )
     page = _INLINE_MATHS.sub(lambda maths: _with_room(maths[0]), page)
-    return _IMAGE.sub(lambda image: _embedded(image[1], folder), page)
+    page = _IMAGE.sub(lambda image: _embedded(image[1], folder), page)
+    for tag, content in (
+        ("<style>", _joined(parts, "*.css")),
+        (_PROVENANCE, provenance),
+        ('<script type="module">', _joined(parts, "*.js")),
+    ):
+        page = page.replace(f"{tag}</", f"{tag}{content}</", 1)
+    return page
 
 
 def _with_room(maths: str) -> str:
