@@ -91,6 +91,7 @@ def write_study(project: Path, name: str = "tiny", **changes: object) -> str:
 PARTS = (
     *("Snakefile", "workflow", "config", "profiles", "report", "src"),
     *("environment.yml", "requirements.lock", "pyproject.toml", "Makefile"),
+    *("CITATION.cff", "LICENSE"),
 )
 
 
