@@ -47,17 +47,28 @@ def report(
         bool,
         typer.Option(help="Make tables and charts anew from what is there."),
     ] = True,
+    drop_figures: Annotated[
+        bool,
+        typer.Option(
+            "--drop-figures",
+            help="Write it even if it loses figures that it shows today.",
+        ),
+    ] = False,
 ) -> None:
     """Typeset the report from what exists, whatever is missing.
 
     Reads results/STUDY and report/; writes results/STUDY/report/report.md,
     report.html, report.pdf and manifest.json, and before them tables and charts.
     What is missing says so, with its reason; then there is no manifest.json, so
-    that the next snakemake makes the rest.
+    that the next snakemake makes the rest. Figures that the report shows today and
+    that are not here any more are never lost unasked.
     """
     from reattn.report import build_report
     from reattn.report.completeness import absent_parts, forget_manifest
+    from reattn.report.losses import check_losses
 
+    if not drop_figures:
+        check_losses(study, redrawn=refresh)
     if refresh:
         _refresh(study)
     build_report(study)
