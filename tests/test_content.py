@@ -12,7 +12,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import TINY, copy_project, run_snakemake, write_study
+from conftest import (
+    TINY,
+    copy_project,
+    run_snakemake,
+    with_constructed_task,
+    write_study,
+)
 from filelock import FileLock
 
 from reattn.config.freshness import setting_changes
@@ -227,6 +233,7 @@ def test_a_killed_training_still_gives_a_report(tmp_path):
     """Case D08: what exists is reported, the rest is missing; then the call goes on."""
     project = copy_project(tmp_path / "project")
     write_study(project)
+    with_constructed_task(project, "tiny")
     run = project / "src" / "reattn" / "training" / "run.py"
     healthy = run.read_text()
     run.write_text(healthy + KILLED_VIT)
@@ -380,8 +387,9 @@ def test_slots_that_are_not_given_or_not_there_are_told(tmp_path, slots, words):
     """Never unlimited, and never more at once than there are cards."""
     project = copy_project(tmp_path / "project")
     gpu_study(project)
+    runs = [f"results/tiny/runs/{v}/seed0/metrics.json" for v in TINY["variants"]]
     done = run_snakemake(
-        *(project, "--cores", "2", *slots, "--config", "study=tiny"),
+        *(project, "--cores", "2", *slots, "--config", "study=tiny", "--", *runs),
         REATTN_PRETENDED_CARDS="card-a",
         REATTN_LEASES=str(tmp_path / "leases"),
     )

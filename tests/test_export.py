@@ -118,8 +118,8 @@ def test_settings_are_resolved(results):
     found = contents(export_study(STUDY)[0])
     settings = json.loads(found["settings.json"])
     written = yaml.safe_load(found["config/studies/tiny.yaml"])
-    assert "metric_images" not in written["attention"]
-    assert settings["study"]["attention"]["metric_images"] > 0
+    assert "throughput_batch" not in written["measurement"]
+    assert settings["study"]["measurement"]["throughput_batch"] > 0
     width = written["overrides"]["families"]["vit"]["width"]
     assert settings["variants"]["vit"]["model"]["width"] == width
 
