@@ -19,6 +19,7 @@ from made_up_study import (
 )
 
 from reattn.errors import ReattnError
+from reattn.files import write_json
 from reattn.report import build_report
 from reattn.report.context import read_context
 from reattn.report.gains import gains
@@ -34,6 +35,13 @@ NOTE = "Re-encoded as JPEG: accuracies are not those of the original bytes."
 CHANGES = {
     "data": {"source": "digits", "image_size": 32, "note": NOTE},
     "overrides": {"variants": {"vit": {"width": 64}}},
+}
+# An explorer with something to show, as far as the text needs to know.
+INDEX = {
+    "study": NAME,
+    "images": [],
+    "variants": [{"id": "vit", "packs": []}],
+    "pairs": [],
 }
 REASON = "loss is not finite at step 50"
 
@@ -429,3 +437,34 @@ def test_a_pair_whose_ordinary_model_is_elsewhere_makes_a_report(
     write_run(tmp_path, "ha-san-pairwise")
     text = text_of(tmp_path, groups=[], variants=["ha-san-pairwise"], overrides={})
     assert "san-pairwise" in text
+
+
+EXPLORER = re.compile(r"^# \d+ Attention explorer.*?(?=^# )", re.M | re.S)
+
+
+def explorer_section(results: Path, **changes: object) -> str:
+    return EXPLORER.search(text_of(results, **changes))[0]
+
+
+def test_on_paper_figures_stand_in_the_place_of_the_explorer(tmp_path: Path) -> None:
+    """One query, in an ordinary model and its hierarchical version; each file once."""
+    results = tmp_path / NAME
+    fill(results)
+    write_json(results / "explorer" / "index.json", INDEX)
+    section = explorer_section(results)
+    assert "On paper and without JavaScript, [Figure" in section
+    text = text_of(results)
+    for variant in ("learned2d-9h-content", "ha-learned2d-9h-content"):
+        assert text.count(f"/{variant}_query.svg>") == 1
+    assert "/learned2d-9h-content_query.svg>" in section
+
+
+def test_an_explorer_with_nothing_to_show_says_why(tmp_path: Path) -> None:
+    """Arrays that are not here, or models that it is not made for."""
+    results = tmp_path / NAME
+    fill(results)
+    assert "Nothing to explore" in explorer_section(results)
+    alone = {"groups": ["projections"], "variants": [], "overrides": {}}
+    told = explorer_section(tmp_path / "alone" / NAME, **alone)
+    assert "This study has none of them" in told
+    assert "pack-explorer" not in told

@@ -20,19 +20,21 @@ local function with_room_for_labels(tbl)
   return tbl
 end
 
--- Claims and what was measured are sentences; the rest are words.
-local function with_room_for_sentences(tbl)
-  for column, share in ipairs({ 0.32, 0.32, 0.16, 0.20 }) do
-    tbl.colspecs[column] = { tbl.colspecs[column][1], share }
-  end
-  return tbl
-end
+-- What part of the width each column of a table of sentences gets.
+local shares = {
+  claims = { 0.32, 0.32, 0.16, 0.20 },
+  evidence = { 0.24, 0.06, 0.09, 0.16, 0.45 },
+  variants = { 0.28, 0.20, 0.52 },
+  deviations = { 0.035, 0.065, 0.26, 0.16, 0.20, 0.28 },
+}
 
-local function with_room_for_cells(tbl)
-  for column, share in ipairs({ 0.24, 0.06, 0.09, 0.16, 0.45 }) do
-    tbl.colspecs[column] = { tbl.colspecs[column][1], share }
+local function with_shares(widths)
+  return function(tbl)
+    for column, share in ipairs(widths) do
+      tbl.colspecs[column] = { tbl.colspecs[column][1], share }
+    end
+    return tbl
   end
-  return tbl
 end
 
 -- citeproc's entries are blocks of one paragraph, which may hang.
@@ -45,11 +47,10 @@ function Div(div)
   if div.classes:includes("csl-entry") then
     return hanging(div)
   end
-  if div.classes:includes("claims") then
-    div = div:walk({ Table = with_room_for_sentences })
-  end
-  if div.classes:includes("evidence") then
-    div = div:walk({ Table = with_room_for_cells })
+  for name, widths in pairs(shares) do
+    if div.classes:includes(name) then
+      div = div:walk({ Table = with_shares(widths) })
+    end
   end
   if div.classes:includes("models") then
     div = div:walk({ Table = with_room_for_labels })
@@ -71,12 +72,19 @@ function Div(div)
   return div
 end
 
--- Figures float within their chapter; in the appendix they stand where they are.
+local turned = false
+
+-- Figures float within their chapter; in the appendix they stand where they are. A
+-- chapter of wide tables has its pages turned.
 function Header(header)
   if header.level > 1 then
     return nil
   end
   local before = "#place.flush()"
+  if header.classes:includes("landscape") ~= turned then
+    turned = not turned
+    before = before .. "\n#set page(flipped: " .. tostring(turned) .. ")"
+  end
   if header.classes:includes("appendix") then
     before = before .. "\n#show figure.where(kind: image): set figure(placement: none)"
   end

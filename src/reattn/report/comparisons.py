@@ -1,5 +1,7 @@
 """Two models beside each other: a sentence, and a table of own variants."""
 
+from collections.abc import Sequence
+
 from reattn.report import numbers
 from reattn.report.captioned import captioned_table
 from reattn.report.claim_tables import interval
@@ -12,8 +14,13 @@ from reattn.tables.cells import NOT_AVAILABLE, split_reasons
 Row = dict[str, str]
 
 
-def comparison(row: Row) -> Markdown:
-    """What a row of comparisons.csv says, or why it says nothing."""
+def comparison(row: Row, common: str = "") -> Markdown:
+    """What a row of comparisons.csv says, or why it says nothing.
+
+    Args:
+        row: Of comparisons.csv.
+        common: The kind of interval that the text has named for all, if it has.
+    """
     names = f"*{escape(row['label'])}*", f"*{escape(row['other_label'])}*"
     if row["difference"] == NOT_AVAILABLE:
         why = split_reasons(row["reason"]).get("difference", "")
@@ -21,15 +28,23 @@ def comparison(row: Row) -> Markdown:
     return Markdown(
         f"{names[0]} reaches {numbers.percent(row['accuracy'])} % and {names[1]} "
         f"{numbers.percent(row['other_accuracy'])} %, a difference of "
-        f"{escape(numbers.points(row['difference']))} points{_between(row)}"
-        f"{_open(row)}."
+        f"{escape(numbers.points(row['difference']))} points"
+        f"{_between(row, common)}{_open(row)}."
     )
 
 
-def _between(row: Row) -> str:
+def common_kind(rows: Sequence[Row]) -> str:
+    """The kind that all intervals of comparisons.csv are of; empty if they differ."""
+    kinds = {row["kind"] for row in rows if row["low"] != NOT_AVAILABLE}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _between(row: Row, common: str) -> str:
     ends = interval(row["low"], row["high"], numbers.points)
     if ends == NOT_AVAILABLE:
         return f" ({escape(row['kind'])})"
+    if row["kind"] == common:
+        return f" ({escape(ends)})"
     return f" ({escape(ends)}; {escape(row['kind'])})"
 
 

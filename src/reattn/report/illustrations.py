@@ -6,9 +6,12 @@ from pathlib import Path
 from string import ascii_lowercase
 
 from reattn.report.context import Context
+from reattn.report.explained import Explanations
 from reattn.report.figures import Figure, select
-from reattn.report.markdown import Markdown, escape, sentence
+from reattn.report.markdown import Markdown, sentence
 from reattn.report.numbering import Numbering
+
+PAIR = ("ordinary", "hierarchical")
 
 
 def letters(place: int) -> str:
@@ -29,25 +32,17 @@ class Illustrations:
     def __init__(self, context: Context, numbering: Numbering, folder: Path):
         self._context, self._numbering, self._folder = context, numbering, folder
         self._placed: dict[Path, str] = {}
-        self._explained: dict[str, str] = {}
+        self._explanations = Explanations(numbering)
 
     def figure(self, identifier: str, kind: str, variant: str | None = None) -> str:
         """One numbered figure; several files of a kind become its panels."""
         found = select(self._context.figures, kind, variant)
         return self._placed_or_missing(identifier, found, variant, kind)
 
-    def alike(self, identifier: str, kind: str, variant: str) -> str:
-        """One of many figures of a kind, of which the first alone is explained."""
+    def first(self, identifier: str, kind: str, variant: str) -> str:
+        """One numbered figure: the first file of a kind."""
         found = select(self._context.figures, kind, variant)[:1]
-        if not found or kind not in self._explained:
-            if found:
-                self._explained[kind] = identifier
-            return self._placed_or_missing(identifier, found, variant, kind)
-        first = self._numbering.reference(self._explained[kind])
-        caption = Markdown(f"{sentence(found[0].alt)} Read as {first}.")
-        self._placed[found[0].path] = identifier
-        name = self._numbering.figure(identifier)
-        return self._image(found[0], identifier, name, caption)
+        return self._placed_or_missing(identifier, found, variant, kind)
 
     def diagram(self, identifier: str, which: str) -> str:
         """The drawing of ordinary or of hierarchical attention."""
@@ -61,10 +56,31 @@ class Illustrations:
         first = [f for f in chosen if f.image == chosen[0].image] if chosen else []
         return self._placed_or_missing(identifier, first, variant)
 
-    def query_map(self, identifier: str, variant: str) -> str:
-        """One image's attention from a query pixel."""
-        found = select(self._context.figures, "query", variant)[:1]
-        return self._placed_or_missing(identifier, found, variant)
+    def pair(self, identifier: str) -> Markdown:
+        """One query in an ordinary model and in its hierarchical version.
+
+        Of the first pair with both figures; empty where none has them.
+        """
+        for pair in self._context.pairs:
+            found = [
+                figure
+                for variant in (pair.ordinary_id, pair.id)
+                for figure in select(self._context.figures, "query", variant)[:1]
+            ]
+            if len(found) == len(PAIR):
+                return self._seen_or_placed(identifier, found)
+        return Markdown("")
+
+    def _seen_or_placed(self, identifier: str, figures: Sequence[Figure]) -> Markdown:
+        new = [figure for figure in figures if figure.path not in self._placed]
+        placed = self._place(identifier, new) if new else ""
+        places = [self._placed[figure.path] for figure in figures]
+        one, other = (self._numbering.reference(place) for place in places)
+        return Markdown(
+            f"{one} and {other} stand in its place: one query of one image in all "
+            "layers and heads of an ordinary model and of its hierarchical version."
+            f"\n\n{placed}"
+        )
 
     def attention(self, variant: str) -> str:
         """Every image's attention of a variant, what stands elsewhere left out."""
@@ -126,12 +142,11 @@ class Illustrations:
             panels.append(self._image(figure, target, part))
         return Markdown("\n\n".join(panels))
 
-    def _image(
-        self, figure: Figure, identifier: str, name: str, caption: object = None
-    ) -> Markdown:
+    def _image(self, figure: Figure, identifier: str, name: str) -> Markdown:
         path = Path(os.path.relpath(figure.path, self._folder)).as_posix()
         alt = figure.alt.replace("\\", "\\\\").replace('"', '\\"')
-        shown = f"**{name}.** {escape(caption or figure.caption)}"
+        caption = self._explanations.caption(figure, identifier)
+        shown = f"**{name}.** {caption}"
         return Markdown(f'![{shown}](<{path}>){{#{identifier} alt="{alt}"}}')
 
     def _why(self, variant: str | None, kind: str = "query") -> str:

@@ -32,16 +32,19 @@ class Numbering:
         self._appendix, self._sections = True, []
         return ""
 
-    def heading(self, level: int, title: str, identifier: str) -> Markdown:
-        """A numbered heading of a level from 1."""
+    def heading(
+        self, level: int, title: str, identifier: str, kind: str = ""
+    ) -> Markdown:
+        """A numbered heading of a level from 1; `landscape` turns its pages."""
         self._sections = [*self._sections, *[0] * level][:level]
         self._sections[-1] += 1
         first, *rest = self._sections
         chapter = chr(ord("A") + first - 1) if self._appendix else str(first)
         shown = ".".join([chapter, *map(str, rest)])
         self._name(identifier, f"{'Appendix' if self._appendix else 'Section'} {shown}")
-        kind = " .appendix" if self._appendix and level == 1 else ""
-        marks = f"{{#{identifier}{kind}}}"
+        classes = ["appendix"] if self._appendix and level == 1 else []
+        classes += kind.split()
+        marks = "{" + " ".join([f"#{identifier}", *(f".{c}" for c in classes)]) + "}"
         return Markdown(f"{'#' * level} {shown} {escape(title)} {marks}")
 
     def figure(self, identifier: str) -> str:

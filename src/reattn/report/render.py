@@ -8,6 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
+from reattn.config.explored import is_explored
 from reattn.errors import ReattnError
 from reattn.report import (
     attention_tables,
@@ -120,13 +121,14 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "equation": numbering.equation,
         "ref": numbering.reference,
         "figure": illustrations.figure,
-        "alike": illustrations.alike,
+        "first_figure": illustrations.first,
         "diagram": illustrations.diagram,
         "query_and_average": illustrations.query_and_average,
-        "query_map": illustrations.query_map,
+        "pair_figure": illustrations.pair,
         "attention": illustrations.attention,
         "gaussians": illustrations.gaussians,
         "explored": has_packs(folder.parent / "explorer"),
+        "explorable": any(map(is_explored, context.variants.values())),
         "code": code,
         "listing": listing,
         "sentence": sentence,

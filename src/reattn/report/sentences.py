@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from reattn.report import numbers
-from reattn.report.comparisons import comparison
+from reattn.report.comparisons import common_kind, comparison
 from reattn.report.context import Context
 from reattn.report.gains import gains, image_by_image
 from reattn.report.markdown import Markdown, escape, listing
@@ -49,10 +49,22 @@ class Sentences:
 
     def asked(self, question: str, variant: str, other: str) -> Markdown:
         """A question and what two models' accuracies say; empty if one is not here."""
-        for row in self._context.tables["comparisons"]:
+        rows = self._context.tables["comparisons"]
+        for row in rows:
             if (row["variant"], row["other"]) == (variant, other):
-                return Markdown(f"{question} {comparison(row)}".strip() + " ")
+                told = comparison(row, common_kind(rows))
+                return Markdown(f"{question} {told}".strip() + " ")
         return Markdown("")
+
+    def intervals(self) -> Markdown:
+        """What stands in brackets behind every difference; empty if kinds differ."""
+        kind = common_kind(self._context.tables["comparisons"])
+        if not kind:
+            return Markdown("")
+        return Markdown(
+            f"In brackets behind a difference stands its {numbers.CONFIDENCE} interval "
+            f"({escape(kind)})."
+        )
 
     def left_out(self) -> Markdown:
         """Which models of the report this study does not have; empty if it has all."""

@@ -205,7 +205,7 @@ def deviations_table(
         for entry in context.deviations
     ]
     return captioned_table(
-        context, numbering, identifier, text, columns, rows, "landscape"
+        context, numbering, identifier, text, columns, rows, "deviations"
     )
 
 
