@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from reattn.report.chance import by_chance
 from reattn.report.comparisons import common_kind, comparison
 from reattn.report.explained import Explanations
 from reattn.report.figures import Figure
@@ -89,3 +90,15 @@ def test_kinds_that_differ_are_named_each_time():
     assert all(
         row["kind"].split(",")[0].split("'")[0] in comparison(row, "") for row in rows
     )
+
+
+def test_many_intervals_are_read_with_their_number_in_mind():
+    """A reader of twenty intervals expects one to leave zero out by chance."""
+    ends = [*[("-1.0", "1.0")] * 18, ("0.1", "1.0"), ("-1.0", "-0.1")]
+    rows = [{"low": low, "high": high} for low, high in ends]
+    missing = {"low": NOT_AVAILABLE, "high": NOT_AVAILABLE}
+    told = by_chance([*rows, missing], "low", "high")
+    assert "20 intervals" in told
+    assert "1.0 of them" in told
+    assert told.endswith("2 do.")
+    assert by_chance([rows[0], missing], "low", "high") == ""

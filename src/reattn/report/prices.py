@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from reattn.report import numbers
+from reattn.report.chance import by_chance
 from reattn.report.claim_tables import interval
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape, listing, sentence, spans
@@ -21,6 +22,10 @@ class Prices:
     def one_by_one(self) -> list[Markdown]:
         """One sentence a departure and model: what putting it right changes."""
         return [_price(row) for row in self._context.priced]
+
+    def by_chance(self) -> Markdown:
+        """What chance alone does to so many intervals; empty where there are few."""
+        return by_chance(self._context.priced, "low", "high")
 
     def in_brief(self) -> Markdown:
         """The same in one sentence a departure."""

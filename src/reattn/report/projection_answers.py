@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from reattn.report import numbers
+from reattn.report.chance import by_chance
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape, listing
 from reattn.tables.cells import NOT_AVAILABLE
@@ -53,6 +54,10 @@ class ProjectionAnswers:
             if getattr(variant.model, "scores", None) == "cosine"
         }
         return " or ".join(sorted(found))
+
+    def by_chance(self) -> Markdown:
+        """What chance alone does to so many intervals; empty where there are few."""
+        return by_chance(self._models, "difference_low", "difference_high")
 
     def models(self) -> list[Markdown]:
         """What leaving maps out does to accuracy on the study's images."""
