@@ -32,6 +32,6 @@ def by_chance(rows: Sequence[Row], low: str, high: str) -> Markdown:
     expected = len(ends) * (1 - CONFIDENCE)
     return Markdown(
         f"These are {len(ends)} intervals at {numbers.CONFIDENCE} each: if nothing "
-        f"made a difference, {expected:.1f} of them would be expected to leave zero out "
-        f"by chance; {clear} {'does' if clear == 1 else 'do'}."
+        f"made a difference, {expected:.1f} of them would be expected to leave zero "
+        f"out by chance; {clear} {'does' if clear == 1 else 'do'}."
     )
