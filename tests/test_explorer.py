@@ -269,7 +269,7 @@ def test_torn_arrays_are_one_message(tmp_path: Path):
 
 def test_colours_are_those_of_the_figures():
     """One colour map for the page and for print."""
-    script = (ROOT / "report" / "page" / "40-explorer.js").read_text()
+    script = (ROOT / "report" / "page" / "40-explorer-colours.js").read_text()
     digits = "".join(re.findall(r'"([0-9a-f]{20,})"', script))
     for colours in (SEQUENTIAL, DIVERGING):
         table = colours(np.arange(colours.N), bytes=True)[:, :3].tobytes().hex()

@@ -219,6 +219,27 @@ def test_a_difference_names_the_table_of_differences(page):
     assert "accuracy_difference" in told
 
 
+def test_a_verdict_tells_what_it_rests_on(page):
+    """The claim's row, the cells of tables behind it, and the runs of each model."""
+    row = page.page.locator("#table-claims tbody tr").first
+    row.locator(".cell").last.click()
+    told = page.page.get_by_role("dialog").inner_text()
+    for words in ("tables/claims.csv", "verdict", "gain-in-points", "tables/runs.csv"):
+        assert words in told
+    assert "Hierarchical Learned 2D w/ content; 9 heads" in told
+
+
+def test_numbers_of_no_run_name_none(page):
+    """The constructed task: file, columns and form, and nothing of the study's runs."""
+    row = page.page.locator("#table-constructed tbody tr").first
+    row.locator(".cell").nth(1).click()
+    told = page.page.get_by_role("dialog").inner_text()
+    for words in ("tables/constructed.csv", "accuracy_mean, accuracy_min", "dot"):
+        assert words in told
+    assert "A made-up processor" not in told
+    assert "Reduced" not in told
+
+
 def test_a_time_tells_how_it_was_measured(page):
     """Times come from the measurement, not from the runs."""
     page.page.locator("#table-pairs tbody tr").first.locator(".cell").nth(4).click()

@@ -1,5 +1,6 @@
 """The tables of claims: verdicts, what they rest on, and published numbers."""
 
+import re
 from collections.abc import Sequence
 
 from reattn.report import numbers
@@ -25,16 +26,23 @@ def claims_table(
     """Every claim, what was measured, what it asks for, and the verdict."""
     columns = [
         Column("Claim", "left"),
-        Column("Measured", "left"),
-        Column("Asked for", "left"),
-        Column("Verdict", "left"),
+        Column("Measured", "left", "measured"),
+        Column("Asked for", "left", "threshold"),
+        Column("Verdict", "left", "verdict"),
     ]
     rows = [
         _claim(context, place, row)
         for place, row in enumerate(context.tables["claims"], start=1)
     ]
     return captioned_table(
-        context, numbering, identifier, text, columns, rows, "claims"
+        context,
+        numbering,
+        identifier,
+        text,
+        columns,
+        rows,
+        "claims",
+        "tables/claims.csv",
     )
 
 
@@ -46,7 +54,19 @@ def _claim(context: Context, place: int, row: Row) -> list[object]:
         f": {why}" if why else ""
     )
     measured = with_labels(row["measured"], context.known)
-    return [Markdown(statement), measured, row["threshold"], Markdown(verdict)]
+    marked = of(
+        _variants(row, context),
+        Markdown(statement),
+        row=row["claim"],
+        evidence=row["evidence"].replace('"', "'"),
+    )
+    return [marked, measured, row["threshold"], Markdown(verdict)]
+
+
+def _variants(row: Row, context: Context) -> list[str]:
+    """The study's variants whose cells a verdict rests on, in their order there."""
+    named = dict.fromkeys(re.findall(r"[\w-]+", row["evidence"]))
+    return [name for name in named if name in context.models]
 
 
 def why_no_clearer(row: Row) -> str:

@@ -4,6 +4,7 @@ import base64
 import html
 import re
 import struct
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -62,9 +63,12 @@ def _with_room(maths: str) -> str:
 
 
 def _joined(folder: Path, pattern: str) -> str:
-    """Files one after the other; each script keeps its names to itself."""
-    texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob(pattern))]
-    return "\n".join(f"{{\n{text}}}" if pattern == "*.js" else text for text in texts)
+    """Files one after the other; scripts of one decade share names with no other."""
+    parts = []
+    for _, paths in groupby(sorted(folder.glob(pattern)), lambda path: path.name[0]):
+        text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+        parts.append(f"{{\n{text}}}" if pattern == "*.js" else text)
+    return "\n".join(parts)
 
 
 def _embedded(source: str, folder: Path) -> str:

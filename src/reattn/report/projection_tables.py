@@ -14,6 +14,7 @@ from reattn.tables.cells import NOT_AVAILABLE
 Row = dict[str, str]
 INTERVAL = "difference_low,difference_high"
 OF_NO_STUDY = "Made-up tokens, no images; no setting of a study enters."
+PARTS = ("mean", "min", "max")
 SHOWN = ("self_mass", "elsewhere", "entropy", "distance", "asymmetry")
 
 
@@ -23,16 +24,16 @@ def constructed_table(
     """What each form of scores reaches in the constructed task."""
     columns = [
         Column("Scores", "left"),
-        Column("Symmetric", "left"),
-        Column("Right answers"),
-        Column("At most"),
-        Column("Largest on itself, before"),
-        Column("after training"),
-        Column("Seeds"),
+        Column("Symmetric", "left", "symmetric"),
+        Column("Right answers", source=_spread("accuracy")),
+        Column("At most", source="accuracy_bound"),
+        Column("Largest on itself, before", source=_spread("self_largest_initial")),
+        Column("after training", source=_spread("self_largest_trained")),
+        Column("Seeds", source="n_seeds"),
     ]
     rows = [
         [
-            row["label"],
+            of((), row["label"], row=row["scores"]),
             row["symmetric"],
             _range(row, "accuracy"),
             numbers.share(row["accuracy_bound"]),
@@ -50,13 +51,19 @@ def constructed_table(
         columns,
         rows,
         "models",
-        origin=OF_NO_STUDY,
+        "tables/constructed.csv",
+        OF_NO_STUDY,
     )
+
+
+def _spread(name: str) -> str:
+    """The columns that `_range` shows."""
+    return ",".join(f"{name}_{part}" for part in PARTS)
 
 
 def _range(row: Row, name: str) -> str:
     """The mean over seeds, and the extremes where they differ."""
-    parts = [row[f"{name}_{part}"] for part in ("mean", "min", "max")]
+    parts = [row[f"{name}_{part}"] for part in PARTS]
     if NOT_AVAILABLE in parts:
         return NOT_AVAILABLE
     shown = [numbers.share(part) for part in parts]
