@@ -118,7 +118,7 @@ def test_claims_name_models_by_their_labels(study: Path, context: Context) -> No
     seen = re.sub(r'\{of="[^}]*\}', "", table)  # marks are told on demand alone
     assert not re.search(rf"(?<![\w-])({ids})(?![\w-])", seen)
     first = context.tables["claims"][0]
-    assert f"| **1.** {first['statement'][:40]}" in table
+    assert f"| [**1.** {first['statement'][:40]}" in table
     assert f"| 1. `{first['claim']}` |" in text
 
 
