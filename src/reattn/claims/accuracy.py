@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from reattn.claims.evidence import Evidence
-from reattn.claims.verdicts import PUBLISHED, Finding
+from reattn.claims.verdicts import PUBLISHED, Finding, named_seeds
 from reattn.tables.pairing import AUTHORS, HEADLINE
 from reattn.tables.statistics import mean
 
@@ -53,7 +53,7 @@ def authors_gain(evidence: Evidence, pair: Pair, unit: str) -> Finding:
 
 def _rows(variant: str, by_seed: Mapping[int, float]) -> str:
     """Rows of tables/runs.csv in words."""
-    return f"{variant} (seeds {', '.join(map(str, sorted(by_seed)))})"
+    return f"{variant} ({named_seeds(by_seed)})"
 
 
 def published_gain(evidence: Evidence, pair: Pair, unit: str) -> Finding:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from reattn.attention.metric_files import INITIAL, TRAINED
 from reattn.claims.evidence import Evidence
 from reattn.claims.layers import FEWEST, Measured, by_seed
-from reattn.claims.verdicts import Finding
+from reattn.claims.verdicts import Finding, named_seeds
 from reattn.tables.statistics import CONFIDENCE, mean, standard_deviation
 
 OVER_SEEDS = "t over seeds"
@@ -36,7 +36,7 @@ def attention_findings(
         return (Finding(variant, None, reason=reason),) * 2
     cells = (
         f"measure/attention/{variant}.csv, {metric} where head is all: "
-        f"layers {layers}, seeds {', '.join(map(str, seeds))}, trained and initial"
+        f"layers {layers}, {named_seeds(seeds)}, trained and initial"
     )
     after = [trained[seed] for seed in seeds]
     changes = [trained[seed].minus(initial[seed]) for seed in seeds]

@@ -10,6 +10,7 @@ from reattn.claims.verdicts import (
     NOT_TESTED,
     SUPPORTED,
     Finding,
+    named_seeds,
 )
 from reattn.tables.cells import Row
 from reattn.tables.differences import PREDICTION, prediction_interval
@@ -52,8 +53,8 @@ def _finding(subject: str, variant: str, by_seed: dict[int, float]) -> Finding:
     values = list(by_seed.values())
     interval = prediction_interval(values)
     low, high = (interval.low, interval.high) if interval else (None, None)
-    seeds = ", ".join(map(str, sorted(by_seed)))
-    cells = f"tables/runs.csv, accuracy_authors: {variant} (seeds {seeds})"
+    seeds = named_seeds(by_seed)
+    cells = f"tables/runs.csv, accuracy_authors: {variant} ({seeds})"
     kind = PREDICTION if interval else ONE_RUN
     return Finding(
         subject, mean(values), low, high, {variant: len(values)}, kind, cells

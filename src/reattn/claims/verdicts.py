@@ -1,7 +1,7 @@
 """From an interval and a bound to a verdict, and from several verdicts to one."""
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 SUPPORTED = "supported"
@@ -92,3 +92,9 @@ def all_of(verdicts: Sequence[str]) -> str:
         if verdict in verdicts:
             return verdict
     return SUPPORTED if verdicts else NOT_TESTED
+
+
+def named_seeds(seeds: Iterable[int]) -> str:
+    """`seed 0`, or `seeds 0, 1`."""
+    listed = [str(seed) for seed in sorted(seeds)]
+    return f"seed{'' if len(listed) == 1 else 's'} {', '.join(listed)}"
