@@ -6,6 +6,7 @@ from reattn.report import numbers
 from reattn.report.chance import by_chance
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape, listing
+from reattn.report.plain_answer import plain_answer
 from reattn.tables.cells import NOT_AVAILABLE
 from reattn.tables.differences import PAIRED, WELCH
 
@@ -54,6 +55,10 @@ class ProjectionAnswers:
             if getattr(variant.model, "scores", None) == "cosine"
         }
         return " or ".join(sorted(found))
+
+    def in_plain_words(self) -> Markdown:
+        """What the accuracies answer; empty where they cannot."""
+        return plain_answer(self._models)
 
     def by_chance(self) -> Markdown:
         """What chance alone does to so many intervals; empty where there are few."""
