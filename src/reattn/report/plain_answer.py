@@ -25,7 +25,8 @@ def plain_answer(rows: Sequence[Row]) -> Markdown:
         return Markdown("")
     one_sided = [row for row in known if row["scores"] in ONE_SIDED]
     parts = [_of_symmetry(symmetric), _of_one_side(one_sided), _of_values(known)]
-    return Markdown("**In plain words, of this study’s models.** " + " ".join(filter(None, parts)))
+    told = " ".join(filter(None, parts))
+    return Markdown(f"**In plain words, of this study’s models.** {told}")
 
 
 def _is_lower(row: Row) -> bool:
