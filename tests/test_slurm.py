@@ -20,7 +20,7 @@ from slurm import one_node_slurm, why_not
 
 from reattn.files import read_json
 
-PATIENCE = 600  # seconds; on two idle cores the whole study takes 240
+PATIENCE = 1800  # seconds; idle cores take 240, busy ones have taken over 600
 # Real clusters are asked every 40 seconds, and keep accounts.
 ASK_OFTEN = (
     *("--slurm-status-command", "squeue"),
