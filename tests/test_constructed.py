@@ -165,10 +165,17 @@ def test_attention_by_kind_sums_to_one(results: Path) -> None:
 def test_same_seed_same_bits() -> None:
     """A form trained again is the same to the last digit; another seed is not."""
     torch.manual_seed(1)
-    first = train_form("separate", 3, steps=10)
+    first = train_form("separate", [3], steps=10)
     torch.manual_seed(2)
-    assert train_form("separate", 3, steps=10) == first
-    assert train_form("separate", 4, steps=10)[1] != first[1]
+    assert train_form("separate", [3], steps=10) == first
+    assert train_form("separate", [4], steps=10) != first
+
+
+@pytest.mark.parametrize("scores", LABELS)
+def test_seeds_are_trained_side_by_side_as_each_alone(scores: str) -> None:
+    """What one seed's weights are told never changes another's."""
+    together = train_form(scores, [3, 4], steps=20)
+    assert together == [train_form(scores, [seed], steps=20)[0] for seed in (3, 4)]
 
 
 def test_the_table_has_means_and_extremes(results: Path) -> None:

@@ -15,11 +15,14 @@ the bound would not hold: it may subtract what is attended to.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.func import functional_call, stack_module_state, vmap
 
 from reattn.files import write_rows
 from reattn.measure.constructed_forms import ATTENTION_COLUMNS, COLUMNS, LABELS
@@ -57,8 +60,7 @@ def measure_constructed(
     attention: Rows = []
     with _one_thread():
         for scores in LABELS:
-            for seed in seeds:
-                row, maps = train_form(scores, seed, steps)
+            for row, maps in train_form(scores, seeds, steps):
                 rows.append(row)
                 attention += maps
             progress(f"{LABELS[scores]}: accuracy {row['accuracy']:.3f}")
@@ -66,18 +68,42 @@ def measure_constructed(
     write_rows(folder / "constructed.csv", rows, COLUMNS)
 
 
-def train_form(scores: str, seed: int, steps: int) -> tuple[dict[str, Any], Rows]:
-    """Train one form with one seed.
+def train_form(
+    scores: str, seeds: Sequence[int], steps: int
+) -> list[tuple[dict[str, Any], Rows]]:
+    """Train one form, side by side with each of several seeds.
 
     Returns:
-        Its row of constructed.csv, and its rows of constructed-attention.csv.
+        For each seed its row of constructed.csv, and its rows of
+        constructed-attention.csv.
     """
+    models = [_drawn(scores, seed) for seed in seeds]
+    sets = [draw_sets(TEST_SETS, generator_for(s, "constructed test")) for s in seeds]
+    initial = [_attend(*each) for each in zip(models, sets, strict=True)]
+    generators = [generator_for(seed, "constructed training") for seed in seeds]
+    _train(models, generators, steps)
+    trained = [_attend(*each) for each in zip(models, sets, strict=True)]
+    return [
+        _rows(model, seed, steps, {"initial": before, "trained": after}, asked)
+        for model, seed, before, after, asked in zip(
+            models, seeds, initial, trained, sets, strict=True
+        )
+    ]
+
+
+def _drawn(scores: str, seed: int) -> ConstructedAttention:
     with own_randomness(derived_seed(seed, "constructed weights")):
-        model = ConstructedAttention(scores)
-    sets = draw_sets(TEST_SETS, generator_for(seed, "constructed test"))
-    weights = {"initial": _attend(model, sets)}
-    _train(model, generator_for(seed, "constructed training"), steps)
-    weights["trained"] = _attend(model, sets)
+        return ConstructedAttention(scores)
+
+
+def _rows(
+    model: ConstructedAttention,
+    seed: int,
+    steps: int,
+    weights: dict[str, Tensor],
+    sets: Tensor,
+) -> tuple[dict[str, Any], Rows]:
+    scores = model.form
     symmetric = is_symmetric(model, generator_for(seed, "constructed symmetry"))
     row = {
         **{"scores": scores, "label": LABELS[scores], "seed": seed, "steps": steps},
@@ -89,18 +115,31 @@ def train_form(scores: str, seed: int, steps: int) -> tuple[dict[str, Any], Rows
     return row, attention_rows(scores, seed, weights)
 
 
-def _train(model: ConstructedAttention, generator: torch.Generator, steps: int) -> None:
+def _train(
+    models: Sequence[ConstructedAttention],
+    generators: Sequence[torch.Generator],
+    steps: int,
+) -> None:
     """Raise the attention that is paid to the right tokens.
 
     It is the share of right answers if these are drawn by attention. The likelihood
     would rather have all answers half right than two of three.
+
+    The models are stacked: steps this small cost as much for all as for one. Their
+    losses are summed, so that none changes another's gradient.
     """
-    optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
+    stacked, _ = stack_module_state(list(models))
+    attend = vmap(partial(functional_call, deepcopy(models[0])))
+    optimizer = torch.optim.Adam(stacked.values(), LEARNING_RATE)
     for _ in range(steps):
-        loss = -right_mass(model(draw_sets(BATCH, generator))).mean()
+        sets = torch.stack([draw_sets(BATCH, generator) for generator in generators])
+        right = right_mass(attend(stacked, (sets,)).flatten(0, 1))
+        loss = -right.unflatten(0, (len(models), BATCH)).mean(dim=(1, 2)).sum()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+    for place, model in enumerate(models):
+        model.load_state_dict({n: w[place] for n, w in stacked.items()}, strict=False)
 
 
 @torch.no_grad()
