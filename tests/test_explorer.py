@@ -44,7 +44,7 @@ from reattn.explorer.scales import (
 from reattn.explorer.study import pack_variants
 from reattn.figures.style import DIVERGING, SEQUENTIAL
 from reattn.files import read_json
-from reattn.report.explorer import has_packs
+from reattn.report.explorer import PLACE, has_packs
 
 LEVELS = (*FOR_ALL_IMAGES, *FOR_THE_FIRST)
 
@@ -154,6 +154,9 @@ def test_pairs_are_ordinary_and_hierarchical_then_authors_and_aligned(packed):
     assert [tuple(pair.values()) for pair in packed[1]["pairs"]] == pairs
 
 
+INDEX = 'id="explorer-index"'
+
+
 def test_images_are_left_out_before_variants(packed):
     """Less and less room: coarser, fewer images, coarsest, fewer variants, none."""
     _, index = packed
@@ -180,12 +183,26 @@ def test_a_page_keeps_to_its_limit_and_says_what_is_left_out(packed):
     left_out = []
     for limit in range(whole, least, -1_500):
         page = page_of(results, limit / 1e6)
-        omitted = embedded(page)["omitted"]
         assert len(page.encode()) <= limit
+        if INDEX not in page:
+            break
+        omitted = embedded(page)["omitted"]
         assert omitted["megabytes"] == limit / 1e6
         left_out.append((bool(omitted["images"]), bool(omitted["variants"])))
     assert left_out == sorted(left_out)
     assert set(left_out) == {(False, False), (True, False), (True, True)}
+
+
+def test_a_page_without_room_for_one_model_says_so_in_its_place(packed):
+    """No empty tool: what the page may take, what it takes, and what to do."""
+    results, _ = packed
+    page = page_of(results, 0.001)
+    assert PLACE not in page
+    assert INDEX not in page
+    notice = re.search(r'<div class="absent">(.*?)</div>', page)[1]
+    assert "the page may take 0.001 MB" in notice
+    assert f"config/studies/{NAME}.yaml" in notice
+    assert "page_megabytes" in notice
 
 
 def test_a_page_holds_the_packs_and_nothing_ends_its_index(packed):

@@ -190,6 +190,21 @@ def test_every_form_on_every_image(explorer, variant: str):
     assert (shown(explorer)["entropy"] is not None) == has_softmax
 
 
+def test_the_keyboard_reads_the_cells_of_the_large_map(explorer):
+    """What the pointer does, arrows do: from the query's cell, a cell at a time."""
+    point(explorer, 9, 5)
+    explorer.locator("[data-side=first] .explorer-large").focus()
+    explorer.keyboard.press("ArrowDown")
+    explorer.keyboard.press("ArrowLeft")
+    settle(explorer)
+    weights = weights_of(CONTENT, 0, 9 * SIZE + 5)[0][0]
+    assert shown(explorer)["value"] == pytest.approx(weights[3, 0], abs=FAULT)
+    assert "row 4, column 1" in explorer.inner_text(".explorer-status")
+    explorer.keyboard.press("Tab")
+    settle(explorer)
+    assert shown(explorer)["value"] is None
+
+
 def test_pairs_layers_heads_and_scales(explorer):
     """The controls do what they say."""
     explorer.select_option("select[name=pair]", label="Learned 2D w/ content; 9 heads")
@@ -259,7 +274,15 @@ def test_a_finger_moves_the_query(browser, file: str):
     box = picture.bounding_box()
     page.touchscreen.tap(box["x"] + 2, box["y"] + box["height"] - 3)
     settle(page)
-    assert query_of(page) == (SIZE - 1) * SIZE
+    query = (SIZE - 1) * SIZE
+    assert query_of(page) == query
+    large = page.locator("[data-side=first] .explorer-large")
+    large.scroll_into_view_if_needed()
+    box = large.bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] - 5, box["y"] + 5)
+    settle(page)
+    weights = weights_of(CONTENT, 0, query)[0][0]
+    assert shown(page)["value"] == pytest.approx(weights[0, -1], abs=FAULT)
     context.close()
 
 

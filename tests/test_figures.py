@@ -20,7 +20,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from reattn.attention.arrays import save_arrays, with_meta
 from reattn.errors import ReattnError
-from reattn.figures import attention, comparison, curves, diagrams, published
+from reattn.figures import (
+    attention,
+    comparison,
+    curves,
+    diagrams,
+    published,
+    published_marks,
+)
 from reattn.figures.attention_grid import percent, strip_of_maps
 from reattn.figures.gaussians import ellipse
 from reattn.figures.local_weights import colours_of, shares
@@ -431,7 +438,7 @@ def test_published_numbers_stand_beside_measured_ones_with_intervals(tmp_path):
     assert "88.01" in drawn
     whole = comparison.draw_comparison(models, tmp_path / "whole", None, judged)
     assert "judges neither" not in whole[-1]["caption"]
-    with_ends = published.with_expected_runs(models, judged)
+    with_ends = published_marks.with_expected_runs(models, judged)
     assert (with_ends["one_run_low"] == 86.25).all()
     with styled():
         panel = published.draw_published(with_ends, None).axes[1]

@@ -272,6 +272,52 @@ def test_what_went_wrong_stands_beside_the_number(page):
     assert "n/a (missing)" in missing.inner_text()
 
 
+def test_a_phone_shows_rows_of_sentences_as_cards(browser, report):
+    """Nothing of a claim is out of sight; headings stand in each and still sort."""
+    with opened(browser, report, 360) as found:
+        claims = found.page.locator("#table-claims")
+        assert claims.evaluate("b => b.querySelector('td').offsetWidth") > 250
+        assert claims.locator(".scroller").evaluate(
+            "s => s.scrollWidth <= s.clientWidth"
+        )
+        headings = claims.locator("th").all_inner_texts()
+        first = claims.locator("tbody tr").first
+        told = first.locator("td").evaluate_all(
+            "cells => cells.map(c => getComputedStyle(c, '::before').content)"
+        )
+        assert told[1:] == [f'"{name}: "' for name in headings[1:]]
+        before = first.inner_text()
+        for _ in range(2):
+            claims.locator("th button").first.click()
+        assert first.inner_text() != before
+        assert first.get_attribute("role") == "row"
+
+
+def test_a_phone_keeps_the_names_of_rows_in_sight(browser, report):
+    """Numbers pass beside the name of their row."""
+    with opened(browser, report, 360) as found:
+        scroller = found.page.locator("#table-nine-heads .scroller")
+        scroller.evaluate("s => { s.scrollLeft = s.scrollWidth; }")
+        name, last = (
+            scroller.locator(f"tbody tr:first-child td:{which}-child").bounding_box()
+            for which in ("first", "last")
+        )
+        assert name["x"] >= 0
+        assert last["x"] >= name["x"] + name["width"]
+        assert last["x"] + last["width"] <= 360
+
+
+def test_a_finger_finds_the_button_that_enlarges_beside_the_figure(browser, report):
+    """Where nothing hovers, the button is seen and covers nothing of the figure."""
+    with opened(browser, report, 360, has_touch=True, is_mobile=True) as found:
+        button = found.page.locator("#figure-models .enlarge")
+        assert button.evaluate("b => getComputedStyle(b).opacity") == "1"
+        image = found.page.locator("#figure-models img").bounding_box()
+        assert button.bounding_box()["y"] >= image["y"] + image["height"]
+        button.tap()
+        assert found.page.locator("dialog.lens").is_visible()
+
+
 def test_a_figure_can_be_enlarged_and_moved(page):
     """By mouse and wheel, by keys; it is whole at first, and Escape goes back."""
     page.page.locator("#figure-models img").click()

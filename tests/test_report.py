@@ -352,6 +352,15 @@ def test_the_ledger_is_complete() -> None:
         assert entry["followed"] in ("yes", "no", "partly", "beside", "unused")
 
 
+def test_no_line_begins_with_the_sign_behind_a_long_formula(tmp_path: Path) -> None:
+    """A formula that may scroll takes its comma along; what follows stays text."""
+    long = " > ".join(f"s(A_{n}, B)" for n in range(9))
+    page = make_html(f"So ${long}$, which ends.\n", SOURCES, tmp_path)
+    found = re.search(r'<span class="long"><math.*?</math>(.*?)</span>(.*)', page)
+    assert found[1] == ","
+    assert found[2].startswith(" which ends.")
+
+
 @pytest.mark.parametrize(
     "text",
     ["a|b", "*x*", "_y_ `z`", "@someone2020", "$1 and $2", "<b>", "1. no list", "# no"],

@@ -51,12 +51,24 @@ function neighbour(button, [down, right]) {
   }
 }
 
+// On a phone, rows of sentences stand as cards; roles keep what a table is.
+const SENTENCES = ".claims, .evidence, .deviations";
+const ROLES = { thead: "rowgroup", tbody: "rowgroup", tr: "row", th: "columnheader", td: "cell" };
+
+function addHeadings(box, table) {
+  box.classList.add("cards");
+  const headings = [...table.tHead.rows[0].cells].map(words);
+  for (const cell of table.tBodies[0].querySelectorAll("td")) cell.dataset.heading = headings[cell.cellIndex];
+  for (const part of table.querySelectorAll("thead, tbody, tr, th, td")) part.setAttribute("role", ROLES[part.localName]);
+}
+
 for (const box of document.querySelectorAll("main .table-box")) {
   const table = box.querySelector("table");
   if (!table?.tHead) continue;
   const scroller = make("div", "scroller");
   table.before(scroller);
   scroller.append(table);
+  if (box.matches(SENTENCES)) addHeadings(box, table);
   const size = box.classList.contains("pairs") ? 3 : 1;
   if (blocksOf(table, size).length > 1) {
     for (const heading of table.tHead.rows[0].cells) {

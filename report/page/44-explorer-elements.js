@@ -1,5 +1,7 @@
 // Elements of the page: controls and their labels.
 
+const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
 /** An element with attributes and children; a function is what a click or change does. */
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);

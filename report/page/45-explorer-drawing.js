@@ -50,3 +50,13 @@ function frame(context, ratio, x, y, width, height) {
 function inkOf(node) {
   return getComputedStyle(node).color;
 }
+
+/** The cell that is pointed at, in black and white, which every colour lets see. */
+function outline(context, ratio, length, [rows, columns], { row, column }) {
+  const [down, across] = [length / rows, length / columns];
+  for (const [thickness, colour] of [[3, "#000000"], [1.25, "#ffffff"]]) {
+    context.lineWidth = thickness * ratio;
+    context.strokeStyle = colour;
+    context.strokeRect(column * across, row * down, across, down);
+  }
+}

@@ -6,7 +6,8 @@ function lead() {
     "Move over the image with the mouse or a finger, or focus it and press the arrow keys: " +
       "every map shows where that place attends. A click on the image holds the place, so that " +
       "the pointer can read the maps; another lets go. A click on a map, or the arrow keys on " +
-      "the maps, choose the head that is shown large with its numbers.",
+      "the maps, choose the head that is shown large with its numbers. On the large map the " +
+      "pointer, a finger or the arrow keys read one cell.",
   );
 }
 

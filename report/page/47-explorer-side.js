@@ -1,101 +1,7 @@
 // One side: a model, its maps, and what is told of the one under the pointer.
 
 /** One model: its name, the chosen head large with its numbers, and all its maps. */
-class Side {
-  constructor(explorer, name) {
-    Object.assign(this, { explorer, name, attention: null, pointed: null });
-    this.title = element("h2", { class: "explorer-model" });
-    this.note = element("p", { class: "explorer-note" });
-    this.large = element("canvas", { class: "explorer-large", "aria-hidden": "true" });
-    this.readout = element("dl", { class: "explorer-readout" });
-    this.legend = element("div", { class: "explorer-legend" });
-    this.maps = element("canvas", {
-      class: "explorer-maps", tabindex: "0", role: "application",
-      "aria-label": "All maps of this model. Arrow keys choose a head.",
-    });
-    const chosen = element("div", { class: "explorer-chosen" }, this.large, this.readout);
-    this.node = element(
-      "section", { class: "explorer-side", "data-side": name },
-      this.title, this.note, chosen, this.legend, this.maps,
-    );
-    this.listen();
-  }
-
-  listen() {
-    this.maps.addEventListener("pointermove", (event) => this.point(event));
-    this.maps.addEventListener("pointerleave", () => this.leave());
-    this.maps.addEventListener("click", (event) => this.choose(event));
-    this.maps.addEventListener("keydown", (event) => this.step(event));
-    this.large.addEventListener("pointermove", (event) => this.pointLarge(event));
-    this.large.addEventListener("pointerleave", () => this.leave());
-  }
-
-  /** The head that the numbers are of: the one under the pointer, or the chosen one. */
-  get current() {
-    const { layer, head } = this.pointed ?? this.explorer.state.chosen;
-    const last = Math.min(layer, this.attention.shapes.length - 1);
-    return { layer: last, head: Math.min(head, this.attention.shapes[last][0] - 1) };
-  }
-
-  query(layer) {
-    return this.explorer.queryOf(this.attention, layer);
-  }
-
-  tileAt(event) {
-    const box = this.maps.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const tile = this.layout?.tiles.find(
-      ({ left, top, side }) => x >= left && x < left + side && y >= top && y < top + side,
-    );
-    return tile && { ...tile, x: (x - tile.left) / tile.side, y: (y - tile.top) / tile.side };
-  }
-
-  point(event) {
-    const tile = this.attention && this.tileAt(event);
-    this.pointed = tile ? this.pointedAt(tile.layer, tile.head, tile.x, tile.y) : null;
-    this.explorer.redraw();
-  }
-
-  pointLarge(event) {
-    if (!this.attention) return;
-    const box = this.large.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    this.pointed = null;
-    const { layer, head } = this.current;
-    this.pointed = this.pointedAt(layer, head, x / box.width, y / box.height);
-    this.explorer.redraw();
-  }
-
-  pointedAt(layer, head, x, y) {
-    const [rows, columns] = this.attention.mapSize(layer);
-    const row = Math.min(rows - 1, Math.max(0, Math.floor(y * rows)));
-    const column = Math.min(columns - 1, Math.max(0, Math.floor(x * columns)));
-    return { layer, head, row, column };
-  }
-
-  leave() {
-    this.pointed = null;
-    this.explorer.redraw();
-  }
-
-  choose(event) {
-    const tile = this.attention && this.tileAt(event);
-    if (tile) this.explorer.chooseHead(tile.layer, tile.head);
-  }
-
-  step(event) {
-    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-    const step = steps[event.key];
-    if (!step || !this.attention) return;
-    event.preventDefault();
-    this.pointed = null;
-    const { layer, head } = this.current;
-    const { shapes } = this.attention;
-    const next = Math.min(shapes.length - 1, Math.max(0, layer + step[0]));
-    const last = shapes[next][0] - 1;
-    this.explorer.chooseHead(next, Math.min(last, Math.max(0, head + step[1])));
-  }
-
+class Side extends PointedSide {
   draw() {
     this.node.hidden = this.explorer.state[this.name] === null;
     const { attention } = this;
@@ -178,6 +84,7 @@ class Side {
     const length = Math.round(side * ratio);
     context.drawImage(mapPicture(weights, size, end, attention.signed), 0, 0, length, length);
     if (query !== null && !attention.local) this.mark(context, ratio, 0, 0, length, size, query);
+    if (this.pointed) outline(context, ratio, length, size, this.pointed);
     this.end = end;
   }
 
@@ -229,7 +136,7 @@ class Side {
     ];
     if (numbers.token !== null) lines.push(["Class token", percent(numbers.token)]);
     lines.push([
-      "Under the pointer",
+      "Pointed at",
       pointed ? `${weightText(attention, numbers.value)} (${placeText(attention, pointed)})` : "–",
     ]);
     this.readout.replaceChildren(
@@ -243,7 +150,7 @@ class Side {
       token: numbers.token, value: numbers.value,
     });
     this.spoken = `${this.title.textContent}: ${lines
-      .slice(0, 5).map((line) => line.join(" ")).join(", ")}.`;
+      .filter(([, text]) => text !== "–").map((line) => line.join(" ")).join(", ")}.`;
   }
 
   async load() {

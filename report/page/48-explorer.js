@@ -131,6 +131,7 @@ class Explorer {
 
   async change(changed, load = false, focus = null) {
     Object.assign(this.state, changed);
+    for (const side of this.sides) side.pointed = null;
     if (load) {
       this.state.layer = this.state.head = "all";
       this.writeControls();
@@ -160,8 +161,7 @@ class Explorer {
   }
 
   step(event) {
-    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-    const step = steps[event.key];
+    const step = STEPS[event.key];
     if (event.key === "Escape") this.change({ held: false });
     if (!step) return;
     event.preventDefault();

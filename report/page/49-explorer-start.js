@@ -1,10 +1,6 @@
 // Beginning: the explorer takes its place in the page if there is something to show.
 
 async function start(place, index) {
-  if (!index.variants.length || !index.images.length) {
-    place.append(element("p", {}, omissions(index).join(" ")));
-    return;
-  }
   if (!("DecompressionStream" in window && "OffscreenCanvas" in window)) {
     place.append(element("p", {}, "This browser cannot unpack the data; a newer one can."));
     return;

@@ -101,5 +101,5 @@ for (const figure of document.querySelectorAll("main figure")) {
   button.addEventListener("click", () => open(image, button));
   image.classList.add("zooms");
   image.addEventListener("click", () => open(image, button));
-  figure.append(button);
+  figure.querySelector("figcaption")?.before(button);
 }

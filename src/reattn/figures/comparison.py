@@ -7,11 +7,8 @@ import pandas as pd
 from reattn.config.paths import APART
 from reattn.figures.catalogue import FigureRecord, write_catalogue
 from reattn.figures.dot_rows import Pair, draw_rows
-from reattn.figures.published import (
-    draw_published,
-    published_record,
-    with_expected_runs,
-)
+from reattn.figures.published import draw_published
+from reattn.figures.published_marks import published_record, with_expected_runs
 from reattn.figures.style import styled
 from reattn.figures.svg import save_svg
 from reattn.figures.wording import in_whole

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import html
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from reattn.files import read_json
 
 INDEX = "index.json"
 PLACE = 'id="attention-explorer"'
+_PLACE = re.compile(rf"<div\s+{PLACE}.*?</div>", re.DOTALL)
 _END = "</body>"
 _NEEDED = ("study", "images", "variants", "pairs")
 Index = Mapping[str, Any]
@@ -35,6 +37,8 @@ def has_packs(folder: Path) -> bool:
 def with_explorer(page: str, folder: Path, megabytes: float) -> str:
     """A page with as much of the explorer's data as its limit leaves room for.
 
+    Where no model fits, a sentence stands in the explorer's place instead.
+
     Args:
         page: The page without it; one without the explorer's place stays as it is.
         folder: results/<study>/explorer.
@@ -53,9 +57,25 @@ def with_explorer(page: str, folder: Path, megabytes: float) -> str:
         return len(tag.encode()) + 1 + size_of(index, choice) <= room
 
     choice = choose(index, fits)
+    if not choice.variants:
+        return _PLACE.sub(lambda _: _no_room(index["study"], page, megabytes), page)
     tags = [_index_tag(index, choice, megabytes), *_pack_tags(index, choice, folder)]
     before, after = page.rsplit(_END, 1)
     return "\n".join([before, *tags, _END + after])
+
+
+def _no_room(study: str, page: str, megabytes: float) -> str:
+    """Why there is no tool, in its place, and what to do for one."""
+    study, taken = html.escape(study), len(page.encode()) / 1e6
+    return (
+        f'<div class="absent"><p>Nothing to explore in this copy: the page may take '
+        f"{megabytes:g} MB, its text and figures take {taken:.1f}, which leaves "
+        "too little for the maps of one model. More room is given by "
+        f"<code>page_megabytes</code> under <code>report</code> in "
+        f"<code>config/studies/{study}.yaml</code>; then "
+        f"<code>snakemake --cores all --config study={study}</code> builds the page "
+        "with them.</p></div>"
+    )
 
 
 def read_index(folder: Path) -> Index:

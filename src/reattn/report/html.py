@@ -13,7 +13,8 @@ from reattn.report.pandoc import convert
 
 _IMAGE = re.compile(r'<img src="([^"]+)"')
 _VIEW_BOX = re.compile(r"""viewBox=["']0 0 ([\d.]+) ([\d.]+)["']""")
-_INLINE_MATHS = re.compile(r'<math display="inline".*?</math>', re.DOTALL)
+# With the sign that follows, which would otherwise begin a line.
+_INLINE_MATHS = re.compile(r'(<math display="inline".*?</math>)([,.;:]?)', re.DOTALL)
 # Filled in by hand: a command line has too little room, and not every character.
 _PROVENANCE = '<script type="application/json" id="provenance">'
 _MANY = 30  # elements of a formula that is about as wide as a phone
@@ -46,7 +47,7 @@ def make_html(text: str, sources: Path, folder: Path, provenance: str = "{}") ->
             *("--mathml", "--toc", "--toc-depth=2", "--section-divs"),
         ],
     )
-    page = _INLINE_MATHS.sub(lambda maths: _with_room(maths[0]), page)
+    page = _INLINE_MATHS.sub(lambda maths: _with_room(*maths.groups()), page)
     page = _IMAGE.sub(lambda image: _embedded(image[1], folder), page)
     for tag, content in (
         ("<style>", _joined(parts, "*.css")),
@@ -57,9 +58,11 @@ def make_html(text: str, sources: Path, folder: Path, provenance: str = "{}") ->
     return page
 
 
-def _with_room(maths: str) -> str:
+def _with_room(maths: str, sign: str) -> str:
     """Browsers do not break formulas, so a long one scrolls on a narrow screen."""
-    return f'<span class="long">{maths}</span>' if maths.count("<m") > _MANY else maths
+    together = maths + sign
+    long = maths.count("<m") > _MANY
+    return f'<span class="long">{together}</span>' if long else together
 
 
 def _joined(folder: Path, pattern: str) -> str:
