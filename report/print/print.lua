@@ -23,7 +23,7 @@ end
 -- What part of the width each column of a table of sentences gets.
 local shares = {
   claims = { 0.32, 0.32, 0.16, 0.20 },
-  evidence = { 0.24, 0.06, 0.09, 0.16, 0.45 },
+  evidence = { 0.20, 0.05, 0.08, 0.24, 0.43 },
   variants = { 0.28, 0.20, 0.52 },
   deviations = { 0.035, 0.065, 0.26, 0.16, 0.20, 0.28 },
 }
