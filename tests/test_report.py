@@ -214,7 +214,7 @@ def test_provenance_is_stated(built: Path) -> None:
     page = plain(page_of(built))
     for fact in (
         NOTE,
-        "Seeds: 0",
+        "Seed: 0",
         "A made-up processor",
         "0123456789abcdef",
         "threads a run: 1",
@@ -345,7 +345,7 @@ def test_the_ledger_is_complete() -> None:
     priced = {"twins", "columns", "unpriced"}
     keys = set(ledger[0]) - priced
     for entry in ledger:
-        assert set(entry) - priced - {"families"} == keys
+        assert set(entry) - priced - {"families", "moves"} == keys
         assert "families" not in entry or "unpriced" in entry
         assert len(set(entry) & priced) == 1
         assert entry["severity"] in ("high", "medium", "low")
@@ -416,7 +416,7 @@ def test_names_in_a_row_are_told_by_their_ends() -> None:
     assert spans([], "D") == []
 
 
-@pytest.mark.parametrize(("low", "told"), [(2.0, "2 are above zero"), (-1.0, "either")])
+@pytest.mark.parametrize(("low", "told"), [(2.0, "2 are above zero"), (-1.0, "2 are not told")])
 def test_a_gain_is_judged_by_its_own_interval(
     tmp_path: Path, low: float, told: str
 ) -> None:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from reattn.attention.metric_files import (
     ALL,
+    INITIAL,
     METRICS,
     NOT_AVAILABLE,
     metrics_path,
@@ -81,7 +82,8 @@ def draw_attention_metrics(
     caption = f"Attention of {label} by layer."
     words = [caption, line, _DEFINITIONS, *([_LOCAL] if local else [])]
     caption = in_whole(words, reduced)
-    alt = f"Four metrics of the attention of {label} against layers, trained and before"
+    before = " and before" if any(row["state"] == INITIAL for row in rows) else ""
+    alt = f"Four metrics of the attention of {label} against layers, trained{before}"
     record = FigureRecord(FILE, KIND, caption, f"{alt}.", variant_id, label)
     with styled():
         text = small_print([line], reduced, WIDTH - 0.1)

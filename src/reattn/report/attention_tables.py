@@ -34,7 +34,7 @@ def attention_table(
             for metric, (words, _) in METRICS.items()
         ),
     ]
-    rows = [_row(row) for row in context.measured_attention]
+    rows = [_row(context, row) for row in context.measured_attention]
     return captioned_table(
         context,
         numbering,
@@ -47,16 +47,16 @@ def attention_table(
     )
 
 
-def _row(row: Row) -> list[object]:
+def _row(context: Context, row: Row) -> list[object]:
     return [
         of(row["variant"], row["label"]),
-        *(_cell(row, metric) for metric in METRICS),
+        *(_cell(row, metric, context.measured_before_training) for metric in METRICS),
     ]
 
 
-def _cell(row: Row, metric: str) -> str:
+def _cell(row: Row, metric: str, with_initial: bool) -> str:
     _, shown = METRICS[metric]
     trained, initial = row[f"{metric}_trained"], row[f"{metric}_initial"]
     if trained == NOT_AVAILABLE:
         return NOT_AVAILABLE
-    return f"{shown(trained)} ({shown(initial)})"
+    return f"{shown(trained)} ({shown(initial)})" if with_initial else shown(trained)

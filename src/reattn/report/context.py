@@ -146,9 +146,17 @@ class Context:
         rows = self.measured_attention
         images = dict.fromkeys(row["images"] for row in rows)
         runs = dict.fromkeys(row["n_seeds"] for row in rows)
+        many = "runs" if list(runs) != ["1"] else "run"
         return (
-            f"{' or '.join(images)} test images; runs of a model: {' or '.join(runs)}"
+            f"{' or '.join(images)} test images and {' or '.join(runs)} {many} a model"
         )
+
+    @property
+    def measured_before_training(self) -> bool:
+        """Whether attention is measured at initialisation too."""
+        columns = ("distance_initial", "self_mass_initial")
+        rows = self.measured_attention
+        return any(row[name] != NOT_AVAILABLE for row in rows for name in columns)
 
     @cached_property
     def measured_attention(self) -> list[dict[str, str]]:

@@ -60,9 +60,9 @@ def _found(pairs: Sequence[Pair]) -> str:
     ends = extremes(pair.difference("accuracy") for pair in pairs)
     least, greatest = (escape(numbers.points(end)) for end in ends)
     return (
-        f"In {higher} of {len(pairs)} pairs the hierarchical model is more accurate "
-        "than its ordinary version; from pair to pair the difference runs from "
-        f"{least} to {greatest} points."
+        f"In {higher or 'none'} of {len(pairs)} pairs the hierarchical model is more "
+        "accurate than its ordinary version; from pair to pair the difference runs "
+        f"from {least} to {greatest} points."
     )
 
 
@@ -81,11 +81,16 @@ def _clear(pairs: Sequence[Pair]) -> str:
         return f" The difference’s interval ({kinds}) is {low} to {high}."
     higher = sum(low > 0 for low, _ in intervals)
     lower = sum(high < 0 for _, high in intervals)
-    verb = "is" if higher == 1 else "are"
+    open_ones = len(intervals) - higher - lower
     return (
-        f" By the differences’ own intervals ({kinds}), {higher} {verb} above zero, "
-        f"{lower} below it, and {len(intervals) - higher - lower} may be either."
+        f" By the differences’ own intervals ({kinds}), {_some(higher)} above zero, "
+        f"{_some(lower)} below it, and {_some(open_ones)} not told from zero."
     )
+
+
+def _some(count: int) -> str:
+    """`none is`, `1 is` or `4 are`."""
+    return f"{count or 'none'} {'are' if count > 1 else 'is'}"
 
 
 def _caution(context: Context, pairs: Sequence[Pair]) -> str:

@@ -1,13 +1,9 @@
 """What the numbers of a study cannot show, told from what the study is."""
 
-from collections.abc import Iterator
-
 from reattn.report import numbers
+from reattn.report.carried import carried_without_price
 from reattn.report.context import Context
-from reattn.report.markdown import Markdown, escape, listing, sentence, spans
-
-# Others change no number of this report, or are told beside the headline.
-FOLLOWED = ("yes", "partly")
+from reattn.report.markdown import Markdown, escape, listing, sentence
 
 
 def limits(context: Context) -> list[Markdown]:
@@ -87,21 +83,13 @@ def _published(context: Context) -> str:
 
 
 def _departures(context: Context) -> Markdown | str:
-    open_ones = list(_without_price(context))
-    if not open_ones:
+    carried = carried_without_price(context)
+    if not carried:
         return ""
     return Markdown(
-        f"The models follow the authors’ code in {listing(spans(open_ones, 'D'))} too; "
-        "what these cost in accuracy, if anything, is not known from this study."
+        "The models of this study have departures of the authors’ code, and what these "
+        f"do to accuracy is not measured here: {listing(carried)}."
     )
-
-
-def _without_price(context: Context) -> Iterator[int]:
-    known = {row["deviation"] for row in context.priced}
-    for entry in context.deviations:
-        followed = entry["followed"] in FOLLOWED and not entry.get("columns")
-        if followed and entry["id"] not in known:
-            yield int(entry["id"].removeprefix("D"))
 
 
 def _times(context: Context) -> str:

@@ -142,12 +142,15 @@ class Pair:
         return None if change is None else 100 + change
 
 
-def absences(models: Sequence[Model], columns: dict[str, str]) -> Markdown:
+def absences(
+    models: Sequence[Model], columns: dict[str, str], further: Sequence[str] = ()
+) -> Markdown:
     """A list of what is n/a in a table, and why; empty where nothing is.
 
     Args:
         models: The table's rows.
         columns: The words for each column, by its name.
+        further: What else is not there, as items of the list.
     """
     found: dict[tuple[str, str], list[Markdown]] = {}
     for column, words in columns.items():
@@ -159,6 +162,7 @@ def absences(models: Sequence[Model], columns: dict[str, str]) -> Markdown:
         f"- {words} of {listing(labels)}: {escape(reason)}."
         for (words, reason), labels in found.items()
     ]
+    lines += [f"- {item}" for item in further]
     if not lines:
         return Markdown("")
     return Markdown(

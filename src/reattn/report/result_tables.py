@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from reattn.report import numbers
 from reattn.report.captioned import captioned_table
 from reattn.report.context import Context
-from reattn.report.markdown import Markdown, escape
+from reattn.report.markdown import Markdown, escape, listing
 from reattn.report.models import Model, Pair, absences
 from reattn.report.numbering import Numbering
 from reattn.report.provenance import of, with_status
@@ -100,12 +100,26 @@ def pairs_table(
     names = [name for pair in context.pairs for name in (pair.ordinary_id, pair.id)]
     models = [context.models[name] for name in names if name in context.models]
     shown = {column: words for column, words in ABSENT.items() if column != "flops"}
-    return Markdown("\n\n".join(filter(None, [table, absences(models, shown)])))
+    notes = absences(models, shown, _not_here(context))
+    return Markdown("\n\n".join(filter(None, [table, notes])))
+
+
+def _not_here(context: Context) -> list[Markdown]:
+    """Ordinary models of the pairs that the study does not have."""
+    absent = [
+        p.ordinary_id for p in context.pairs if p.ordinary_id not in context.models
+    ]
+    if not absent:
+        return []
+    names = listing(Markdown(f"*{escape(context.label_of(name))}*") for name in absent)
+    return [
+        Markdown(f"All of {names}, and what is compared with it: not in this study.")
+    ]
 
 
 def _pair_rows(context: Context, pair: Pair) -> list[list[object]]:
     ordinary = context.models.get(pair.ordinary_id)
-    label = ordinary.label if ordinary else pair.ordinary_id
+    label = context.label_of(pair.ordinary_id)
     return [
         [
             with_departures(context, pair.ordinary_id, label),

@@ -1,11 +1,12 @@
 """Sentences that follow from what was measured, whatever it was."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from reattn.report import numbers
 from reattn.report.comparisons import common_kind, comparison
 from reattn.report.context import Context
 from reattn.report.gains import gains, image_by_image
+from reattn.report.kinds import kinds
 from reattn.report.markdown import Markdown, escape, listing
 from reattn.report.models import Model, extremes
 
@@ -28,6 +29,10 @@ class Sentences:
             for model in context.unmeasured
         ]
         return Markdown("".join([text, *missing]))
+
+    def kinds(self, reference: Callable[[str], str]) -> Markdown:
+        """What the models are, group by group, with links by `reference`."""
+        return kinds(self._context, reference)
 
     def ranking(self) -> Markdown:
         """The highest and the lowest accuracy."""
