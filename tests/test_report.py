@@ -416,7 +416,9 @@ def test_names_in_a_row_are_told_by_their_ends() -> None:
     assert spans([], "D") == []
 
 
-@pytest.mark.parametrize(("low", "told"), [(2.0, "2 are above zero"), (-1.0, "2 are not told")])
+@pytest.mark.parametrize(
+    ("low", "told"), [(2.0, "2 are above zero"), (-1.0, "2 are not told")]
+)
 def test_a_gain_is_judged_by_its_own_interval(
     tmp_path: Path, low: float, told: str
 ) -> None:
