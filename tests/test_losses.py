@@ -9,6 +9,7 @@ from finished_project import call
 from test_committed_results import committed_files
 
 from reattn.files import write_text
+from reattn.report.explorer import INDEX_TAG
 from reattn.report.losses import check_losses, lost_figures
 
 STUDY = "d1-cpu"  # committed with figures of attention and the explorer
@@ -63,7 +64,7 @@ def test_only_what_cannot_be_drawn_again_is_a_loss(project):
     results = project / "results" / "tiny"
     shown = "![a](<../figures/curves/loss%20a.svg>)\n![b](<../figures/attention/b.svg>)"
     write_text(results / "report" / "report.md", shown)
-    write_text(results / "report" / "report.html", '<script id="explorer-index">')
+    write_text(results / "report" / "report.html", INDEX_TAG)
     write_text(results / "attention" / "vit.npz", "arrays")
     assert lost_figures(results) == [
         "figures/curves/loss a.svg",

@@ -15,6 +15,7 @@ from reattn.figures.credits import credit
 from reattn.files import read_json
 
 INDEX = "index.json"
+INDEX_TAG = '<script type="application/json" id="explorer-index">'
 PLACE = 'id="attention-explorer"'
 _PLACE = re.compile(rf"<div\s+{PLACE}.*?</div>", re.DOTALL)
 _END = "</body>"
@@ -94,7 +95,7 @@ def _index_tag(index: Index, choice: Choice, megabytes: float) -> str:
     """What the script reads first, in a form that no markup can end."""
     text = json.dumps(_contents(index, choice, megabytes), ensure_ascii=False)
     safe = text.replace("&", r"\u0026").replace("<", r"\u003c")
-    return f'<script type="application/json" id="explorer-index">{safe}</script>'
+    return f"{INDEX_TAG}{safe}</script>"
 
 
 def _contents(index: Index, choice: Choice, megabytes: float) -> dict[str, Any]:

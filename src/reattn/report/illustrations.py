@@ -11,8 +11,6 @@ from reattn.report.figures import Figure, select
 from reattn.report.markdown import Markdown, sentence
 from reattn.report.numbering import Numbering
 
-PAIR = ("ordinary", "hierarchical")
-
 
 def letters(place: int) -> str:
     """a to z, then aa, ab and so on."""
@@ -62,12 +60,13 @@ class Illustrations:
         Of the first pair with both figures; empty where none has them.
         """
         for pair in self._context.pairs:
+            variants = pair.ordinary_id, pair.id
             found = [
                 figure
-                for variant in (pair.ordinary_id, pair.id)
+                for variant in variants
                 for figure in select(self._context.figures, "query", variant)[:1]
             ]
-            if len(found) == len(PAIR):
+            if len(found) == len(variants):
                 return self._seen_or_placed(identifier, found)
         return Markdown("")
 

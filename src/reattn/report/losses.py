@@ -12,10 +12,9 @@ from urllib.parse import unquote
 
 from reattn.config.paths import CHARTS, results_folder, shown
 from reattn.errors import ReattnError
-from reattn.report.explorer import has_packs
+from reattn.report.explorer import INDEX_TAG, has_packs
 
 _FIGURE = re.compile(r"\(<\.\./(figures/[^>]+)>\)")
-_EXPLORER = 'id="explorer-index"'
 
 
 def check_losses(study: str, redrawn: bool) -> None:
@@ -62,7 +61,7 @@ def lost_figures(results: Path, redrawn: Collection[str] = ()) -> list[str]:
 
 def _loses_explorer(results: Path, packed_anew: bool) -> bool:
     page = results / "report" / "report.html"
-    if not page.exists() or _EXPLORER not in page.read_text(encoding="utf-8"):
+    if not page.exists() or INDEX_TAG not in page.read_text(encoding="utf-8"):
         return False
     if packed_anew:
         return not any((results / "attention").glob("*.npz"))

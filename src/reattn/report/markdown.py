@@ -39,6 +39,11 @@ def listing(values: Iterable[object], last: str = "and") -> Markdown:
     return Markdown(f"{', '.join(parts[:-1])} {last} {parts[-1]}")
 
 
+def labels(names: Iterable[object]) -> Markdown:
+    """Labels of models as they stand in a sentence, in italics."""
+    return listing(Markdown(f"*{escape(name)}*") for name in names)
+
+
 def sentence(text: object) -> Markdown:
     """Text that begins with a capital letter and ends with a full stop."""
     shown = escape(text)

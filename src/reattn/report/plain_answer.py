@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from reattn.report.markdown import Markdown, escape, listing
+from reattn.report.markdown import Markdown, labels
 from reattn.tables.differences import PAIRED, WELCH
 
 Row = dict[str, str]
@@ -88,7 +88,7 @@ def _of_values(rows: Sequence[Row]) -> str:
 
 
 def _names(rows: Sequence[Row]) -> str:
-    return listing(Markdown(f"*{escape(row['label'])}*") for row in rows)
+    return labels(row["label"] for row in rows)
 
 
 def _verb(rows: Sequence[Row]) -> str:

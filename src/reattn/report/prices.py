@@ -6,7 +6,7 @@ from reattn.report import numbers
 from reattn.report.chance import by_chance
 from reattn.report.claim_tables import interval
 from reattn.report.context import Context
-from reattn.report.markdown import Markdown, escape, listing, sentence, spans
+from reattn.report.markdown import Markdown, escape, labels, listing, sentence, spans
 from reattn.tables.cells import NOT_AVAILABLE, split_reasons
 from reattn.tables.differences import OVER_IMAGES
 
@@ -64,12 +64,9 @@ class Prices:
         return Markdown(f"{listing(spans(without, 'D'))} have no twin")
 
 
-def _of_models(labels: Mapping[str, list[str]]) -> list[str]:
+def _of_models(found: Mapping[str, list[str]]) -> list[str]:
     """Departures, each with the models that have it."""
-    return [
-        f"{name} in {listing(Markdown(f'*{escape(model)}*') for model in models)}"
-        for name, models in labels.items()
-    ]
+    return [f"{name} in {labels(models)}" for name, models in found.items()]
 
 
 def _brief(row: Row) -> Markdown:

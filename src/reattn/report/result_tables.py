@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from reattn.report import numbers
 from reattn.report.captioned import captioned_table
 from reattn.report.context import Context
-from reattn.report.markdown import Markdown, escape, listing
+from reattn.report.markdown import Markdown, escape, labels
 from reattn.report.models import Model, Pair, absences
 from reattn.report.numbering import Numbering
 from reattn.report.provenance import of, with_status
@@ -111,7 +111,7 @@ def _not_here(context: Context) -> list[Markdown]:
     ]
     if not absent:
         return []
-    names = listing(Markdown(f"*{escape(context.label_of(name))}*") for name in absent)
+    names = labels(map(context.label_of, absent))
     return [
         Markdown(f"All of {names}, and what is compared with it: not in this study.")
     ]

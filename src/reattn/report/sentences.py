@@ -7,7 +7,7 @@ from reattn.report.comparisons import common_kind, comparison
 from reattn.report.context import Context
 from reattn.report.gains import gains, image_by_image
 from reattn.report.kinds import kinds
-from reattn.report.markdown import Markdown, escape, listing
+from reattn.report.markdown import Markdown, escape, labels, listing
 from reattn.report.models import Model, extremes
 
 
@@ -93,8 +93,7 @@ class Sentences:
         )
 
     def _names(self, variants: Sequence[str]) -> Markdown:
-        labels = map(self._context.label_of, variants)
-        return listing(Markdown(f"*{escape(label)}*") for label in labels)
+        return labels(map(self._context.label_of, variants))
 
     def seeds(self) -> Markdown:
         """What intervals and differences mean with this many seeds."""
