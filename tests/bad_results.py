@@ -209,7 +209,7 @@ RESULTS = [
     Bad(
         "a figure that is gone",
         REPORT,
-        ("vit_curves.svg is missing", "Draw it again"),
+        ("vit_curves.svg", "snakemake", "--drop-figures"),
         gone("results/tiny/figures/curves/vit_curves.svg"),
     ),
     Bad(

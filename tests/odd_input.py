@@ -177,7 +177,18 @@ UNTOUCHED = "results/untouched/report/report.html"
 REPORTS = [
     Odd("a report without runs", REPORT, PAGE, gone("results/tiny/runs")),
     Odd("a report on torn tables", REPORT, PAGE, torn(MODELS)),
-    Odd("a report without figures", REPORT, PAGE, gone("results/tiny/figures")),
+    Odd(
+        "a report without figures",
+        f"{REPORT} --drop-figures",
+        PAGE,
+        gone("results/tiny/figures"),
+    ),
+    Odd(
+        "a report without one figure that is listed",
+        f"{REPORT} --no-refresh --drop-figures",
+        PAGE,
+        gone("results/tiny/figures/curves/vit_curves.svg"),
+    ),
     Odd("a report on nothing", "report untouched", UNTOUCHED),
 ]
 

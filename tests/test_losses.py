@@ -1,5 +1,6 @@
 """A report that is written anew never loses, unasked, what it showed before."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -8,8 +9,10 @@ from conftest import ROOT
 from finished_project import call
 from test_committed_results import committed_files
 
+from reattn.errors import ReattnError
 from reattn.files import write_text
 from reattn.report.explorer import INDEX_TAG
+from reattn.report.figures import read_figures
 from reattn.report.losses import check_losses, lost_figures
 
 STUDY = "d1-cpu"  # committed with figures of attention and the explorer
@@ -73,3 +76,12 @@ def test_only_what_cannot_be_drawn_again_is_a_loss(project):
     assert lost_figures(results, ("curves",)) == ["figures/attention/b.svg"]
     write_text(results / "figures" / "attention" / "b.svg", "<svg/>")
     check_losses("tiny", redrawn=True)
+
+
+def test_a_listed_figure_whose_file_is_gone_is_a_fault_unless_it_may_go(tmp_path):
+    """Whoever asks for figures gets all that a list names, or hears which is gone."""
+    entry = {"file": "a.svg", "kind": "curves", "caption": "Accuracy."}
+    write_text(tmp_path / "curves" / "figures.json", json.dumps([entry]))
+    with pytest.raises(ReattnError, match=r"a\.svg is missing.*Draw it again"):
+        read_figures(tmp_path)
+    assert read_figures(tmp_path, drop_missing=True) == ([], {})

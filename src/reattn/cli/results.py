@@ -71,7 +71,7 @@ def report(
         check_losses(study, redrawn=refresh)
     if refresh:
         _refresh(study)
-    build_report(study)
+    build_report(study, drop_figures=drop_figures)
     if refresh and (absent := absent_parts(study)):
         forget_manifest(study)
         typer.echo(f"The report is of what there is. Absent: {'; '.join(absent)}.")

@@ -24,6 +24,7 @@ def build_report(
     variants: Mapping[str, Variant] | None = None,
     results: Path | None = None,
     project: Path | None = None,
+    drop_figures: bool = False,
 ) -> None:
     """Write report.md, report.html, report.pdf and manifest.json.
 
@@ -36,6 +37,7 @@ def build_report(
         variants: Its variants, overrides applied; None: read as well.
         results: Its folder, with tables and figures; None: results/<name>.
         project: Folder with `config` and `report`; None: found from here.
+        drop_figures: Whether to go without figures that are listed and gone.
 
     Raises:
         ReattnError: tables are missing, a figure that is listed cannot be read,
@@ -46,7 +48,7 @@ def build_report(
     results = results or results_folder(name)
     project = project or project_root()
     sources, folder = project / "report", results / "report"
-    context = read_context(name, study, variants, results, project)
+    context = read_context(name, study, variants, results, project, drop_figures)
     text = render(context, sources / "sections", folder)
     write_text(folder / "report.md", text)
     # pandoc and Typst are processes and threads of their own: page and print side by

@@ -234,14 +234,23 @@ def read_context(
     variants: Mapping[str, Variant],
     results: Path,
     project: Path,
+    drop_figures: bool = False,
 ) -> Context:
     """Read all that a report is made of.
+
+    Args:
+        name: The study's name.
+        study: The study.
+        variants: Its variants, overrides applied.
+        results: Its folder, with tables and figures.
+        project: Folder with `config` and `report`.
+        drop_figures: Whether to go without figures whose files are gone.
 
     Raises:
         ReattnError: a table is missing, or a file that is there cannot be read.
     """
     measurement = results / "measure" / "measurements.json"
-    figures, absent = read_figures(results / "figures")
+    figures, absent = read_figures(results / "figures", drop_figures)
     return Context(
         name=name,
         study=study,

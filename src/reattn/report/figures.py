@@ -34,11 +34,17 @@ class Figure:
     alt: str
 
 
-def read_figures(folder: Path) -> tuple[list[Figure], Absent]:
+def read_figures(
+    folder: Path, drop_missing: bool = False
+) -> tuple[list[Figure], Absent]:
     """All figures below a folder, and why some are absent.
 
     An entry of kind `none` names no file; its caption is the reason. Reasons are
     kept by the folder below `folder` (attention, curves) and the variant.
+
+    Args:
+        folder: results/<study>/figures.
+        drop_missing: Whether a figure may be listed whose file is gone.
 
     Raises:
         ReattnError: a list is broken, or a figure that it names cannot be read.
@@ -55,9 +61,13 @@ def read_figures(folder: Path) -> tuple[list[Figure], Absent]:
             if entry.get("kind") == "none":
                 place = path.relative_to(folder).parts[0]
                 absent[place, entry.get("variant")] = entry["caption"]
-            else:
+            elif not drop_missing or not _is_gone(path, entry):
                 figures.append(_figure(path, entry))
     return figures, absent
+
+
+def _is_gone(listed_in: Path, entry: dict[str, Any]) -> bool:
+    return "file" in entry and not (listed_in.parent / entry["file"]).exists()
 
 
 def _figure(listed_in: Path, entry: dict[str, Any]) -> Figure:
