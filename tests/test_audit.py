@@ -1,4 +1,4 @@
-"""What departures cost: twins, evaluations of the same runs, images one by one."""
+"""What deviations cost: twins, evaluations of the same runs, images one by one."""
 
 from pathlib import Path
 
@@ -294,17 +294,17 @@ def test_a_price_is_told_by_the_authors_protocol_too(tmp_path: Path) -> None:
     assert width > 2 * (float(row["high"]) - float(row["low"]))
 
 
-def test_departures_without_a_twin_are_cited_beside_their_models(tmp_path: Path):
-    """A label tells every departure in its numbers, and where to read of it."""
+def test_deviations_without_a_twin_are_cited_beside_their_models(tmp_path: Path):
+    """A label tells every deviation in its numbers, and where to read of it."""
     study, variants = made_up_study()
     make_all_tables(study, variants, tmp_path)
     context = read_context(NAME, study, variants, tmp_path, ROOT)
-    assert context.departures_in("ha-vit") == {
+    assert context.deviations_in("ha-vit") == {
         **{"D7": "priced", "D8": "priced"},
         "D9": "ledger",
     }
-    assert context.departures_in("resnet18") == {"D14": "ledger"}
-    assert context.departures_in("no-such-model") == {}
+    assert context.deviations_in("resnet18") == {"D14": "ledger"}
+    assert context.deviations_in("no-such-model") == {}
     families = {variant.model.family for variant in variants.values()}
     named = {f for entry in context.deviations for f in entry.get("families", ())}
     assert named <= families

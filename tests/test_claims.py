@@ -237,7 +237,7 @@ def test_a_reduced_study_says_nothing_of_the_papers_accuracies(tmp_path: Path):
     row = judged(tmp_path, gain(at_least=5, scale="full"))["it"]
     assert (row["verdict"], row["scale"]) == ("not tested", "reduced")
     assert reason(row) == "not tested at this scale"
-    assert "20 (" in row["measured"]
+    assert "+20.00 (" in row["measured"]
     row = judged(tmp_path, gain(at_least=5))["it"]
     assert (row["verdict"], reason(row)) == ("supported", "in this reduced setting")
 
@@ -469,8 +469,8 @@ def test_the_authors_own_numbers(tmp_path: Path):
         **{"points": "contradicted", "nine": "supported"},
         **{"lower": "supported", "bare": "not tested"},
     }
-    assert ": 4.64;" in rows["points"]["measured"]
-    assert rows["points"]["measured"].endswith(": 2.12")
+    assert ": +4.64;" in rows["points"]["measured"]
+    assert rows["points"]["measured"].endswith(": +2.12")
     assert rows["points"]["n"] == "1"
     assert "quadratic-9h-isotropic" in reason(rows["bare"])
 

@@ -1,4 +1,4 @@
-"""The authors' departures: what D1 does, and that the ledger and its twins agree."""
+"""The authors' deviations: what D1 does, and that the ledger and its twins agree."""
 
 import pytest
 import torch
@@ -28,12 +28,12 @@ def changed_settings(twin: Variant, other: Variant) -> dict[str, object]:
 
 
 def test_ids_of_the_ledger_are_in_order():
-    """The report cites them; a gap would be a departure that nobody can look up."""
+    """The report cites them; a gap would be a deviation that nobody can look up."""
     assert list(LEDGER) == [f"D{number}" for number in range(1, len(LEDGER) + 1)]
     assert all(entry["followed"] in FOLLOWED for entry in LEDGER.values())
 
 
-def test_every_departure_is_priced_or_says_why_not():
+def test_every_deviation_is_priced_or_says_why_not():
     """By twins, by columns of one run, or not at all: one of the three."""
     for entry in LEDGER.values():
         ways = [key for key in ("twins", "columns", "unpriced") if entry.get(key)]
@@ -57,13 +57,13 @@ def test_a_twin_differs_in_the_one_setting_that_the_ledger_names(name: str):
     assert twin.source == f"{other.source}, with {entry['id']} put right"
 
 
-def test_the_ledger_names_every_variant_that_puts_a_departure_right():
+def test_the_ledger_names_every_variant_that_puts_a_deviation_right():
     """One that is missing there would be trained and never be reported."""
     marked = {name: v.deviation for name, v in VARIANTS.items() if v.deviation}
     assert marked == TWINS
 
 
-def test_every_model_that_has_a_departure_has_a_twin_for_it():
+def test_every_model_that_has_a_deviation_has_a_twin_for_it():
     """D1, D2, D5, D7 and D8 are priced in each model of the report that has them."""
     for entry in LEDGER.values():
         if not entry.get("twins"):

@@ -141,7 +141,7 @@ def deviations_with_a_setting() -> set[str]:
 
 def test_every_deviation_that_can_be_chosen_is_explained():
     """Under its number, in bold, with the name of its setting."""
-    text = section(MODELS, "Settings for the authors' departures")
+    text = section(MODELS, "Settings for the authors' deviations")
     explained = re.findall(r"\*\*(D\d+) `", text)
     assert sorted(explained) == sorted(deviations_with_a_setting())
 

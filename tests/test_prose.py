@@ -24,6 +24,7 @@ from reattn.report.comparisons import comparison
 from reattn.report.context import Context, read_context
 from reattn.report.gains import gains, image_by_image
 from reattn.report.limits import limits
+from reattn.report.markdown import seeds_told
 from reattn.report.naming import with_labels
 from reattn.report.prices import Prices
 from reattn.report.render import render
@@ -122,6 +123,40 @@ def test_claims_name_models_by_their_labels(study: Path, context: Context) -> No
     assert f"| 1. `{first['claim']}` |" in text
 
 
+def test_every_claim_stands_in_one_of_two_tables(study: Path, context: Context) -> None:
+    """Claims about models that a study lacks do not crowd out those it judges."""
+    text = render(context, SECTIONS, study / "report")
+    judged, other = (_claims_of(text, name) for name in ("claims", "other-claims"))
+    rows = context.tables["claims"]
+    assert judged
+    assert other
+    assert sorted([*judged, *other]) == [*range(1, len(rows) + 1)]
+    for place in other:
+        assert rows[place - 1]["measured"] == NOT_AVAILABLE
+        assert "not in this study" in rows[place - 1]["reason"]
+    assert f"leaves out {len(other)} claims" in text
+
+
+def _claims_of(text: str, table: str) -> list[int]:
+    start = text.index(f"{{#table-{table} ")
+    rows = text[start : text.index(": [**Table", start)]
+    return [int(place) for place in re.findall(r"\*\*(\d+)\.\*\*", rows)]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "told"),
+    [
+        ([4], "seed 4"),
+        ([0, 1], "seeds 0 and 1"),
+        ([0, 1, 2, 3], "seeds 0 to 3"),
+        ([0, 1, 2, 9], "seeds 0, 1, 2 and 9"),
+    ],
+)
+def test_seeds_are_a_range_where_none_is_left_out(seeds: list[int], told: str) -> None:
+    """A list of eight seeds says less than its ends, unless one is missing."""
+    assert seeds_told(seeds) == told
+
+
 def test_labels_stand_for_whole_ids_alone() -> None:
     """`vit` in `ha-vit` is no model of its own; other words stay as they are."""
     variants = load_variants()
@@ -188,9 +223,9 @@ def test_several_seeds_are_not_tested_image_by_image(tmp_path: Path) -> None:
     assert "mcnemar_p: several seeds" in row["reason"]
 
 
-def test_limits_name_only_departures_that_are_followed(context: Context) -> None:
+def test_limits_name_only_deviations_that_are_followed(context: Context) -> None:
     """What is not followed here (D15, D18 to D22) costs nothing here."""
-    (told,) = [line for line in limits(context) if line.startswith("**Departures.**")]
+    (told,) = [line for line in limits(context) if line.startswith("**Deviations.**")]
     named = re.findall(r"D(\d+)(?: to D(\d+))?", told)
     ids = {n for a, b in named for n in range(int(a), int(b or a) + 1)}
     followed = {
@@ -202,7 +237,7 @@ def test_limits_name_only_departures_that_are_followed(context: Context) -> None
     assert ids <= followed
 
 
-def test_prices_in_brief_name_a_departure_once(context: Context) -> None:
+def test_prices_in_brief_name_a_deviation_once(context: Context) -> None:
     """Four models with D1 are one sentence."""
     told = Prices(context).in_brief()
     assert told.count("Putting D1 right") == 1

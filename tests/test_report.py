@@ -133,7 +133,7 @@ def test_figures_and_tables_have_the_numbers_of_the_original(built: Path) -> Non
 def test_the_order_is_the_original_one(built: Path) -> None:
     """Summary to conclusion, references, then appendices A to F and B.1 to B.10.
 
-    Claims, departures and projections come before the conclusion.
+    Claims, deviations and projections come before the conclusion.
     """
     headings = re.findall(r"^##? (.+?) \{#", _text(built), re.MULTILINE)
     firsts = [heading.split()[0] for heading in headings]
@@ -397,7 +397,7 @@ def test_a_model_that_evaluation_mode_ruins_is_named(tmp_path: Path) -> None:
 
 
 def test_limits_follow_the_study(tmp_path: Path) -> None:
-    """What the numbers cannot show is told from scale, seeds, images and departures."""
+    """What the numbers cannot show is told from scale, seeds, images and deviations."""
     fill(tmp_path)
     study, variants = made_up_study(**CHANGES)
     context = read_context(NAME, study, variants, tmp_path, ROOT)

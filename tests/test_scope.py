@@ -53,7 +53,7 @@ def test_every_group_leads_to_a_section_that_there_is(group: str) -> None:
     assert any(f'"{KINDS[group][2]}"' in t.read_text(encoding="utf-8") for t in texts)
 
 
-def test_a_study_is_held_to_the_departures_of_its_own_models(tmp_path: Path) -> None:
+def test_a_study_is_held_to_the_deviations_of_its_own_models(tmp_path: Path) -> None:
     """ViT has no content scores to misalign; a recipe is everybody's."""
     told = carried_without_price(context_of(tmp_path, groups=[], variants=["vit"]))
     ids = {line.rpartition("(")[2].rstrip(")") for line in told}
@@ -63,7 +63,7 @@ def test_a_study_is_held_to_the_departures_of_its_own_models(tmp_path: Path) -> 
     assert not {"D3", "D4", "D17"} & ids  # told beside the headline
 
 
-def test_departures_with_a_price_are_not_said_to_be_unmeasured(tmp_path: Path) -> None:
+def test_deviations_with_a_price_are_not_said_to_be_unmeasured(tmp_path: Path) -> None:
     """A twin of D1 in the study prices it."""
     names = ["learned2d-9h-content", TWIN]
     context = context_of(tmp_path, groups=[], variants=names)

@@ -52,7 +52,7 @@ function neighbour(button, [down, right]) {
 }
 
 // On a phone, rows of sentences stand as cards; roles keep what a table is.
-const SENTENCES = ".claims, .evidence, .deviations";
+const SENTENCES = ".claims, .other-claims, .evidence, .deviations";
 const ROLES = { thead: "rowgroup", tbody: "rowgroup", tr: "row", th: "columnheader", td: "cell" };
 
 function addHeadings(box, table) {

@@ -23,6 +23,7 @@ end
 -- What part of the width each column of a table of sentences gets.
 local shares = {
   claims = { 0.32, 0.32, 0.16, 0.20 },
+  ["other-claims"] = { 0.40, 0.25, 0.35 },
   evidence = { 0.20, 0.05, 0.08, 0.24, 0.43 },
   variants = { 0.28, 0.20, 0.52 },
   deviations = { 0.035, 0.065, 0.26, 0.16, 0.20, 0.28 },

@@ -63,7 +63,9 @@ def _write(path: Path, rows: Sequence[Row], columns: Sequence[str]) -> None:
 def _row(claim: Claim, judgement: Judgement, evidence: Evidence) -> Row:
     found = [part.finding for part in judgement.parts]
     why = judgement.reason or "nothing is measured for it"
-    measured = "; ".join(told(each) for each in found if each.value is not None)
+    measured = "; ".join(
+        told(each, claim.predicate) for each in found if each.value is not None
+    )
     cells = "; ".join(dict.fromkeys(each.cells for each in found if each.cells))
     row = Row(claim=claim.id, statement=claim.statement, source=claim.source)
     row.put("measured", measured, why)

@@ -99,14 +99,15 @@ def _(_: ByConstruction) -> str:
     return "nothing to measure"
 
 
-def told(finding: Finding) -> str:
-    """A finding as `subject: value (low to high)`."""
+def told(finding: Finding, predicate: Predicate) -> str:
+    """A finding as `subject: value (low to high)`; differences have their sign."""
     if finding.value is None:
         return f"{finding.subject}: n/a"
-    text = f"{finding.subject}: {_number(finding.value)}"
+    shown = _difference if isinstance(predicate, Gain | Equivalent) else _number
+    text = f"{finding.subject}: {shown(finding.value)}"
     if finding.kind in POINTS or finding.low is None:
         return text
-    return f"{text} ({_number(finding.low)} to {_number(finding.high)})"
+    return f"{text} ({shown(finding.low)} to {shown(finding.high)})"
 
 
 def joined(reasons: Iterable[str]) -> str:
@@ -127,6 +128,10 @@ def joined(reasons: Iterable[str]) -> str:
 def _number(value: float) -> str:
     digits = 4 if abs(value) >= 10 else 3
     return _signed(float(f"{value:.{digits}g}"))
+
+
+def _difference(value: float) -> str:
+    return f"{value:+.2f}".replace("-", MINUS)
 
 
 def _signed(value: float) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from reattn.config.paths import APART
 from reattn.config.variants import Variant
 
-ALIGNMENT = "D1"  # the departure that changes where heads look
+ALIGNMENT = "D1"  # the deviation that changes where heads look
 
 
 def is_explored(variant: Variant) -> bool:

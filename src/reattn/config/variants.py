@@ -66,7 +66,7 @@ class Variant(Settings):
     deviation: str | None = Field(
         default=None,
         pattern=r"^D[1-9][0-9]*$",
-        description="Of a twin: the departure of the authors that it puts right.",
+        description="Of a twin: the deviation of the authors that it puts right.",
     )
     source: str = Field(min_length=1, description="Where its settings come from.")
     model: ModelSettings

@@ -12,7 +12,11 @@ from reattn.claims.verdicts import (
     SUPPORTED,
 )
 from reattn.claims.wording import NAMING
-from reattn.report.claim_tables import verdict_counts, why_no_clearer
+from reattn.report.claim_rows import (
+    is_of_other_models,
+    verdict_counts,
+    why_no_clearer,
+)
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape, listing, sentence
 
@@ -62,6 +66,11 @@ class Answers:
         parts = [f"{counts[need]} {need}" for need in order if counts[need]]
         verb = "asks" if len(rows) == 1 else "ask"
         return Markdown(f"Those not tested {verb}: {listing(parts)}.")
+
+    @property
+    def of_other_models(self) -> int:
+        """How many claims have no number here because the study lacks their models."""
+        return sum(map(is_of_other_models, self._rows))
 
     def by_verdict(self) -> list[Markdown]:
         """Each claim that was judged by numbers, the clear ones first."""

@@ -1,8 +1,7 @@
-"""The tables of what the authors' departures cost, and of depth."""
+"""The tables of what the authors' deviations cost, and of depth."""
 
 from reattn.report import numbers
 from reattn.report.captioned import captioned_table
-from reattn.report.claim_tables import interval
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown
 from reattn.report.numbering import Numbering
@@ -17,9 +16,9 @@ SIDES = ("accuracy_with", "accuracy_without")
 def audit_table(
     context: Context, numbering: Numbering, identifier: str, text: str
 ) -> Markdown:
-    """Accuracy with each departure and with it put right."""
+    """Accuracy with each deviation and with it put right."""
     columns = [
-        Column("Departure and model", "left"),
+        Column("Deviation and model", "left"),
         Column("With it, %", source="accuracy_with"),
         Column("Put right, %", source="accuracy_without"),
         Column("Difference", source="difference"),
@@ -46,7 +45,7 @@ def _audit(context: Context, row: Row) -> list[object]:
         with_status(context, row["variant"], numbers.percent(row["accuracy_with"])),
         with_status(context, row["twin"], numbers.percent(row["accuracy_without"])),
         numbers.points(row["difference"]),
-        interval(row["low"], row["high"], numbers.points),
+        numbers.interval(row["low"], row["high"], numbers.points),
         row["n"],
         row["interval_kind"],
     ]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape
 from reattn.report.numbering import Numbering
+from reattn.report.sources import image_sources
 from reattn.report.tables import Column, markdown_table
 
 
@@ -23,8 +24,8 @@ def table_caption(
 
 def _study_and_images(context: Context) -> str:
     kind = "a reduced study" if context.study.reduced else "a study at full size"
-    sources = ", ".join(context.values("data_source")) or context.study.data.source
-    return f"Study {context.name}, {kind}; images: {sources}."
+    images = ", ".join(image_sources(context))
+    return f"Study {context.name}, {kind}; images: {images}."
 
 
 def captioned_table(

@@ -1,4 +1,4 @@
-"""Departures of the authors' code that the models of a study contain."""
+"""Deviations of the authors' code that the models of a study contain."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ FOLLOWED = ("yes", "partly")
 
 
 def carried_without_price(context: Context) -> list[Markdown]:
-    """Departures that may move accuracies of this study by an unknown amount.
+    """Deviations that may move accuracies of this study by an unknown amount.
 
     Returns:
         What each is, and its id, in the ledger's order.
@@ -38,7 +38,7 @@ def _may_move_accuracy(entry: Entry) -> bool:
 
 
 def _is_in(name: str, variant: Variant, entry: Entry, context: Context) -> bool:
-    """Whether a model has a departure; those of a recipe are in every model."""
+    """Whether a model has a deviation; those of a recipe are in every model."""
     if families := entry.get("families"):
         return variant.model.family in families
     if not (twins := entry.get("twins")):

@@ -1,29 +1,29 @@
-"""The tables of claims: verdicts, what they rest on, and published numbers."""
+"""The tables of claims and their verdicts."""
 
 import re
-from collections.abc import Sequence
 
-from reattn.report import numbers
 from reattn.report.captioned import captioned_table
+from reattn.report.claim_rows import (
+    Row,
+    is_of_other_models,
+    numbered,
+    why_no_clearer,
+)
 from reattn.report.context import Context
-from reattn.report.markdown import Markdown, code, escape
+from reattn.report.markdown import Markdown, escape
 from reattn.report.naming import with_labels
 from reattn.report.numbering import Numbering
-from reattn.report.provenance import of, with_status
+from reattn.report.provenance import of
 from reattn.report.tables import Column
-from reattn.tables.cells import NOT_AVAILABLE, split_reasons
-
-Row = dict[str, str]
-VERDICTS = (
-    *("supported", "contradicted", "inconclusive"),
-    *("not tested", "true by construction"),
-)
 
 
 def claims_table(
     context: Context, numbering: Numbering, identifier: str, text: str
 ) -> Markdown:
-    """Every claim, what was measured, what it asks for, and the verdict."""
+    """Claims, what was measured, what they ask for, and the verdicts.
+
+    Without those of `other_claims_table`.
+    """
     columns = [
         Column("Claim", "left"),
         Column("Measured", "left", "measured"),
@@ -32,7 +32,8 @@ def claims_table(
     ]
     rows = [
         _claim(context, place, row)
-        for place, row in enumerate(context.tables["claims"], start=1)
+        for place, row in numbered(context)
+        if not is_of_other_models(row)
     ]
     return captioned_table(
         context,
@@ -46,82 +47,20 @@ def claims_table(
     )
 
 
-def _claim(context: Context, place: int, row: Row) -> list[object]:
-    statement = f"**{place}.** {escape(row['statement'])} *{escape(row['source'])}*"
-    why = with_labels(why_no_clearer(row), context.known)
-    kind = row["verdict"].replace(" ", "-")
-    verdict = f"[**{escape(row['verdict'])}**]{{.verdict .{kind}}}" + (
-        f": {why}" if why else ""
-    )
-    measured = with_labels(row["measured"], context.known)
-    marked = of(
-        _variants(row, context),
-        Markdown(statement),
-        row=row["claim"],
-        evidence=row["evidence"].replace('"', "'"),
-    )
-    return [marked, measured, row["threshold"], Markdown(verdict)]
-
-
-def _variants(row: Row, context: Context) -> list[str]:
-    """The study's variants whose cells a verdict rests on, in their order there."""
-    named = dict.fromkeys(re.findall(r"[\w-]+", row["evidence"]))
-    return [name for name in named if name in context.models]
-
-
-def why_no_clearer(row: Row) -> str:
-    """Why there is no verdict, or none that is clear, or what to know beside it."""
-    why = split_reasons(row["reason"]).get("verdict", "")
-    return why.removeprefix(row["verdict"]).strip(" ;:")
-
-
-def evidence_table(
+def other_claims_table(
     context: Context, numbering: Numbering, identifier: str, text: str
 ) -> Markdown:
-    """For each claim the cells of tables that its verdict rests on."""
+    """Claims of which nothing is measured because their models are not here."""
     columns = [
         Column("Claim", "left"),
-        Column("Runs"),
-        Column("Scale", "left"),
-        Column("Interval", "left"),
-        Column("Cells", "left"),
+        Column("Asked for", "left", "threshold"),
+        Column("Not tested", "left", "verdict"),
     ]
     rows = [
-        [
-            Markdown(f"{place}. {code(row['claim'])}"),
-            row["n"],
-            row["scale"],
-            row["interval_kind"],
-            _cells(row),
-        ]
-        for place, row in enumerate(context.tables["claims"], start=1)
+        [_statement(context, place, row), row["threshold"], _why(context, row)]
+        for place, row in numbered(context)
+        if is_of_other_models(row)
     ]
-    return captioned_table(
-        context, numbering, identifier, text, columns, rows, "evidence"
-    )
-
-
-def _cells(row: Row) -> Markdown:
-    """Where the numbers stand, and why the claim is held to its threshold."""
-    note = split_reasons(row["reason"]).get("note")
-    if note is not None or row["note"] == NOT_AVAILABLE:
-        return escape(row["evidence"])
-    return Markdown(f"{escape(row['evidence'])}. *Note:* {escape(row['note'])}")
-
-
-def published_table(
-    context: Context, numbering: Numbering, identifier: str, text: str
-) -> Markdown:
-    """Every published accuracy beside the interval in which one run is expected."""
-    columns = [
-        Column("Model", "left"),
-        Column("Published, %", source="published"),
-        Column("Measured, %", source="measured_mean"),
-        Column("Interval for one run", source="low,high"),
-        Column("Runs", source="n"),
-        Column("Verdict", "left", "verdict"),
-    ]
-    rows = [_published(context, row) for row in context.tables["published"]]
     return captioned_table(
         context,
         numbering,
@@ -129,40 +68,41 @@ def published_table(
         text,
         columns,
         rows,
-        "models",
-        "tables/published.csv",
+        "other-claims",
+        "tables/claims.csv",
     )
 
 
-def _published(context: Context, row: Row) -> list[object]:
+def _claim(context: Context, place: int, row: Row) -> list[object]:
+    kind = row["verdict"].replace(" ", "-")
+    why = _why(context, row)
+    verdict = f"[**{escape(row['verdict'])}**]{{.verdict .{kind}}}" + (
+        f": {why}" if why else ""
+    )
     return [
-        of(row["variant"], context.label_of(row["variant"])),
-        numbers.percent(row["published"]),
-        with_status(context, row["variant"], numbers.percent(row["measured_mean"])),
-        interval(row["low"], row["high"], numbers.percent),
-        row["n"],
-        with_labels(_told(row), context.known),
+        _statement(context, place, row),
+        with_labels(row["measured"], context.known),
+        row["threshold"],
+        Markdown(verdict),
     ]
 
 
-def _told(row: Row) -> str:
-    """A verdict, and why it is none or no clearer."""
-    reasons = split_reasons(row["reason"])
-    why = reasons.get("verdict") or reasons.get("measured_mean", "")
-    # The row is this model's already.
-    why = why.removesuffix(f": {row['variant']}")
-    why = why.removeprefix(row["verdict"]).strip(" ;:")
-    return f"{row['verdict']}: {why}" if why else row["verdict"]
+def _statement(context: Context, place: int, row: Row) -> Markdown:
+    """Number, statement and source, marked with what the verdict rests on."""
+    statement = f"**{place}.** {escape(row['statement'])} *{escape(row['source'])}*"
+    return of(
+        _variants(row, context),
+        Markdown(statement),
+        row=row["claim"],
+        evidence=row["evidence"].replace('"', "'"),
+    )
 
 
-def interval(low: str, high: str, shown: numbers.Format) -> str:
-    """`low to high`, or n/a."""
-    if NOT_AVAILABLE in (low, high):
-        return NOT_AVAILABLE
-    return f"{shown(low)} to {shown(high)}"
+def _why(context: Context, row: Row) -> Markdown:
+    return with_labels(why_no_clearer(row), context.known)
 
 
-def verdict_counts(rows: Sequence[Row]) -> dict[str, int]:
-    """How many claims have each verdict, in the order of `VERDICTS`."""
-    found = [row["verdict"] for row in rows]
-    return {verdict: found.count(verdict) for verdict in VERDICTS}
+def _variants(row: Row, context: Context) -> list[str]:
+    """The study's variants whose cells a verdict rests on, in their order there."""
+    named = dict.fromkeys(re.findall(r"[\w-]+", row["evidence"]))
+    return [name for name in named if name in context.models]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from reattn.report import numbers
 from reattn.report.captioned import captioned_table
-from reattn.report.claim_tables import interval
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape
 from reattn.report.numbering import Numbering
@@ -40,7 +39,7 @@ def common_kind(rows: Sequence[Row]) -> str:
 
 
 def _between(row: Row, common: str) -> str:
-    ends = interval(row["low"], row["high"], numbers.points)
+    ends = numbers.interval(row["low"], row["high"], numbers.points)
     if ends == NOT_AVAILABLE:
         return f" ({escape(row['kind'])})"
     if row["kind"] == common:
@@ -83,6 +82,6 @@ def _own(row: Row) -> list[object]:
         numbers.percent(row["accuracy"]),
         numbers.percent(row["other_accuracy"]),
         numbers.points(row["difference"]),
-        interval(row["low"], row["high"], numbers.points),
+        numbers.interval(row["low"], row["high"], numbers.points),
         row["kind"],
     ]

@@ -82,8 +82,8 @@ class Context:
             if name not in listed and self.variants[name].group not in APART
         ]
 
-    def departures_in(self, variant: str) -> dict[str, str]:
-        """Ids of the departures that may move a model's numbers, and what tells more.
+    def deviations_in(self, variant: str) -> dict[str, str]:
+        """Ids of the deviations that may move a model's numbers, and what tells more.
 
         Those that a twin puts right are priced; those of a whole family stand in the
         ledger. What is alike in every model is not told of each.

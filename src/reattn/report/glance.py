@@ -1,12 +1,12 @@
 """What a study leaves open, in a few words for the first screen."""
 
-from reattn.report.claim_tables import verdict_counts
+from reattn.report.claim_rows import verdict_counts
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape
 
 
 def not_measured(context: Context) -> list[Markdown]:
-    """Models without accuracy, claims without test, departures without price.
+    """Models without accuracy, claims without test, deviations without price.
 
     Returns:
         One phrase for each kind of which there is any, linked to where it is told.
@@ -17,8 +17,8 @@ def not_measured(context: Context) -> list[Markdown]:
     unpriced = {row["deviation"] for row in context.unpriced} - priced
     counts = (
         (len(absent), "the accuracy of", "model", "logs"),
-        (verdict_counts(claims)["not tested"], "", "claim", "table-claims"),
-        (len(unpriced), "the price of", "departure", "priced"),
+        (verdict_counts(claims)["not tested"], "", "claim", "claims"),
+        (len(unpriced), "the price of", "deviation", "priced"),
     )
     return [_phrase(*count) for count in counts if count[0]]
 

@@ -4,6 +4,7 @@ from reattn.report import numbers
 from reattn.report.carried import carried_without_price
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape, listing, sentence
+from reattn.report.sources import image_sources
 
 
 def limits(context: Context) -> list[Markdown]:
@@ -15,7 +16,7 @@ def limits(context: Context) -> list[Markdown]:
         ("Selection", _selection(context)),
         ("Models", _models(context)),
         ("Published numbers", _published(context)),
-        ("Departures", _departures(context)),
+        ("Deviations", _deviations(context)),
         ("Times", _times(context)),
         ("Attention", _attention(context)),
     ]
@@ -48,7 +49,7 @@ def _chance(context: Context) -> str:
 
 def _images(context: Context) -> str:
     notes = " ".join(sentence(note) for note in context.data_notes)
-    sources = listing(context.values("data_source")) or context.study.data.source
+    sources = listing(image_sources(context))
     return f"One set of images ({sources}). {notes}".strip()
 
 
@@ -82,12 +83,12 @@ def _published(context: Context) -> str:
     return text
 
 
-def _departures(context: Context) -> Markdown | str:
+def _deviations(context: Context) -> Markdown | str:
     carried = carried_without_price(context)
     if not carried:
         return ""
     return Markdown(
-        "The models of this study have departures of the authors’ code, and what these "
+        "The models of this study have deviations of the authors’ code, and what these "
         f"do to accuracy is not measured here: {listing(carried)}."
     )
 

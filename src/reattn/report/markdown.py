@@ -1,7 +1,7 @@
 """Text that is Markdown already, and text that must first be made harmless."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#+!|$~^@\"'])")
@@ -37,6 +37,16 @@ def listing(values: Iterable[object], last: str = "and") -> Markdown:
     if len(parts) < 2:
         return Markdown("".join(parts))
     return Markdown(f"{', '.join(parts[:-1])} {last} {parts[-1]}")
+
+
+def seeds_told(seeds: Sequence[int]) -> Markdown:
+    """`seed 0`, `seeds 0, 1 and 5`, or `seeds 0 to 7` where none is left out."""
+    if len(seeds) == 1:
+        return Markdown(f"seed {seeds[0]}")
+    first, last = min(seeds), max(seeds)
+    if len(seeds) > 3 and sorted(seeds) == list(range(first, last + 1)):
+        return Markdown(f"seeds {first} to {last}")
+    return Markdown(f"seeds {listing(seeds)}")
 
 
 def labels(names: Iterable[object]) -> Markdown:

@@ -99,3 +99,10 @@ def duration(value: Cell) -> str:
 def plain(value: Cell) -> str:
     """A setting without needless zeros: 0.1, 300, 1e-4 as 0.0001."""
     return _shown(value, lambda x: f"{x:.10f}".rstrip("0").rstrip("."))
+
+
+def interval(low: str, high: str, shown: Format) -> str:
+    """`low to high`, or n/a."""
+    if NOT_AVAILABLE in (low, high):
+        return NOT_AVAILABLE
+    return f"{shown(low)} to {shown(high)}"

@@ -1,10 +1,9 @@
-"""What departures of the authors' code cost: sentences from the table of the audit."""
+"""What deviations of the authors' code cost: sentences from the table of the audit."""
 
 from collections.abc import Mapping
 
 from reattn.report import numbers
 from reattn.report.chance import by_chance
-from reattn.report.claim_tables import interval
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown, escape, labels, listing, sentence, spans
 from reattn.tables.cells import NOT_AVAILABLE, split_reasons
@@ -14,13 +13,13 @@ Row = dict[str, str]
 
 
 class Prices:
-    """Says what putting departures right changes, and what is not known."""
+    """Says what putting deviations right changes, and what is not known."""
 
     def __init__(self, context: Context):
         self._context = context
 
     def one_by_one(self) -> list[Markdown]:
-        """One sentence a departure and model: what putting it right changes."""
+        """One sentence a deviation and model: what putting it right changes."""
         return [_price(row) for row in self._context.priced]
 
     def by_chance(self) -> Markdown:
@@ -28,10 +27,10 @@ class Prices:
         return by_chance(self._context.priced, "low", "high")
 
     def in_brief(self) -> Markdown:
-        """The same in one sentence a departure."""
+        """The same in one sentence a deviation."""
         priced = self._context.priced
         if not priced:
-            return Markdown("This study prices none of the authors’ departures.")
+            return Markdown("This study prices none of the authors’ deviations.")
         parts = []
         for name in dict.fromkeys(row["deviation"] for row in priced):
             changes = [_brief(row) for row in priced if row["deviation"] == name]
@@ -55,7 +54,7 @@ class Prices:
         ]
 
     def unpriceable(self) -> Markdown:
-        """Departures that no twin prices."""
+        """Deviations that no twin prices."""
         without = [
             int(entry["id"].removeprefix("D"))
             for entry in self._context.deviations
@@ -65,13 +64,13 @@ class Prices:
 
 
 def _of_models(found: Mapping[str, list[str]]) -> list[str]:
-    """Departures, each with the models that have it."""
+    """Deviations, each with the models that have it."""
     return [f"{name} in {labels(models)}" for name, models in found.items()]
 
 
 def _brief(row: Row) -> Markdown:
     gain = escape(numbers.points(row["difference"]))
-    bounds = interval(row["low"], row["high"], numbers.points)
+    bounds = numbers.interval(row["low"], row["high"], numbers.points)
     shown = "" if bounds == NOT_AVAILABLE else f" ({escape(bounds)})"
     return Markdown(f"of *{escape(row['label'])}* by {gain} points{shown}")
 
@@ -80,7 +79,7 @@ def _price(row: Row) -> Markdown:
     gain = numbers.points(row["difference"])
     name = f"**{row['deviation']}** in *{escape(row['label'])}*"
     text = f"{name}: put right, {escape(gain)} points"
-    bounds = interval(row["low"], row["high"], numbers.points)
+    bounds = numbers.interval(row["low"], row["high"], numbers.points)
     kind = escape(row["interval_kind"])
     if bounds == NOT_AVAILABLE:
         return Markdown(f"{text}; {kind}.")
@@ -94,13 +93,13 @@ def _by_authors(row: Row) -> str:
     if row["authors_difference"] == NOT_AVAILABLE:
         return ""
     gain = escape(numbers.points(row["authors_difference"]))
-    bounds = interval(row["authors_low"], row["authors_high"], numbers.points)
+    bounds = numbers.interval(row["authors_low"], row["authors_high"], numbers.points)
     shown = "" if bounds == NOT_AVAILABLE else f" ({escape(bounds)})"
     return f" By the authors’ protocol it is {gain}{shown}."
 
 
 def _meaning(row: Row) -> str:
-    """What an interval tells of the departure."""
+    """What an interval tells of the deviation."""
     if row["interval_kind"] == OVER_IMAGES:
         return f"That is one run each, and says nothing of other seeds.{_by_image(row)}"
     low, high = float(row["low"]), float(row["high"])

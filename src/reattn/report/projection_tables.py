@@ -3,7 +3,6 @@
 from reattn.report import numbers
 from reattn.report.attention_tables import METRICS
 from reattn.report.captioned import captioned_table
-from reattn.report.claim_tables import interval
 from reattn.report.context import Context
 from reattn.report.markdown import Markdown
 from reattn.report.numbering import Numbering
@@ -115,7 +114,7 @@ def _model(context: Context, row: Row) -> list[object]:
         numbers.gigaflops(row["flops"]),
         with_status(context, row["variant"], numbers.percent(row["accuracy_mean"])),
         numbers.points(row["difference"]),
-        interval(row["difference_low"], row["difference_high"], numbers.points),
+        numbers.interval(row["difference_low"], row["difference_high"], numbers.points),
         row["difference_kind"],
         row["n_seeds"],
     ]

@@ -15,23 +15,27 @@ from reattn.report import (
     audit_tables,
     claim_tables,
     comparisons,
+    evidence_tables,
     numbers,
     projection_tables,
+    published_tables,
     result_tables,
     setting_tables,
 )
 from reattn.report.answers import Answers
+from reattn.report.claim_rows import verdict_counts
 from reattn.report.context import Context
 from reattn.report.explorer import has_packs
 from reattn.report.glance import not_measured
 from reattn.report.illustrations import Illustrations
 from reattn.report.limits import limits
-from reattn.report.markdown import Markdown, code, escape, listing, sentence
+from reattn.report.markdown import Markdown, code, escape, listing, seeds_told, sentence
 from reattn.report.numbering import Numbering
 from reattn.report.prices import Prices
 from reattn.report.projection_answers import ProjectionAnswers
 from reattn.report.repairs import warnings
 from reattn.report.sentences import Sentences
+from reattn.report.sources import image_sources
 
 TABLES = {
     "accuracy_table": result_tables.accuracy_table,
@@ -42,8 +46,9 @@ TABLES = {
     "variants_table": setting_tables.variants_table,
     "deviations_table": setting_tables.deviations_table,
     "claims_table": claim_tables.claims_table,
-    "evidence_table": claim_tables.evidence_table,
-    "published_table": claim_tables.published_table,
+    "other_claims_table": claim_tables.other_claims_table,
+    "evidence_table": evidence_tables.evidence_table,
+    "published_table": published_tables.published_table,
     "own_table": comparisons.own_table,
     "audit_table": audit_tables.audit_table,
     "evaluations_table": audit_tables.evaluations_table,
@@ -131,6 +136,7 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "explorable": any(map(is_explored, context.variants.values())),
         "code": code,
         "listing": listing,
+        "seeds_told": seeds_told,
         "sentence": sentence,
         "say": Sentences(context),
         "answers": Answers(context),
@@ -138,7 +144,8 @@ def _vocabulary(context: Context, numbering: Numbering, folder: Path) -> dict[st
         "projection_answers": ProjectionAnswers(context),
         "warnings": warnings(context),
         "limits": limits(context),
-        "verdict_counts": claim_tables.verdict_counts(context.tables["claims"]),
+        "image_sources": image_sources(context),
+        "verdict_counts": verdict_counts(context.tables["claims"]),
         "unmeasured": not_measured(context),
         "show": numbers,
     }

@@ -62,7 +62,7 @@ def _accuracy_row(context: Context, model: Model) -> list[object]:
     cells = model.cells
     mark = "†" if model.is_inferred else ""
     return [
-        with_departures(context, model.id, model.label),
+        with_deviations(context, model.id, model.label),
         with_status(context, model.id, model.accuracy_with_interval),
         model.authors,
         model.published + mark,
@@ -122,11 +122,11 @@ def _pair_rows(context: Context, pair: Pair) -> list[list[object]]:
     label = context.label_of(pair.ordinary_id)
     return [
         [
-            with_departures(context, pair.ordinary_id, label),
+            with_deviations(context, pair.ordinary_id, label),
             *_model_cells(context, ordinary),
         ],
         [
-            with_departures(context, pair.id, pair.label),
+            with_deviations(context, pair.id, pair.label),
             *_model_cells(context, context.models[pair.id]),
         ],
         [_difference_label(pair), *_difference_cells(pair)],
@@ -139,10 +139,10 @@ def _difference_label(pair: Pair) -> Markdown:
     return of(models, Markdown("*Difference*"), file="tables/hierarchical.csv")
 
 
-def with_departures(context: Context, variant: str, label: str) -> Markdown:
-    """A model's label, and the departures that its numbers contain, linked."""
-    departures = context.departures_in(variant)
-    links = [f"[{entry}](#{place})" for entry, place in departures.items()]
+def with_deviations(context: Context, variant: str, label: str) -> Markdown:
+    """A model's label, and the deviations that its numbers contain, linked."""
+    deviations = context.deviations_in(variant)
+    links = [f"[{entry}](#{place})" for entry, place in deviations.items()]
     return of(variant, Markdown(" ".join([escape(label), *links])))
 
 

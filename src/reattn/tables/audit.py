@@ -1,4 +1,4 @@
-"""tables/audit.csv: what the authors' departures cost, twin by twin."""
+"""tables/audit.csv: what the authors' deviations cost, twin by twin."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,7 +37,7 @@ def audit_rows(
     results: Path,
     ledger: Sequence[Mapping[str, Any]],
 ) -> list[Row]:
-    """One row a departure and model, also of twins that the study does not have.
+    """One row a deviation and model, also of twins that the study does not have.
 
     Differences are the twin's accuracy minus that of the model as the authors wrote
     it, in points. D3 and D4 compare evaluations of the same runs.

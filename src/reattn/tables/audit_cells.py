@@ -1,4 +1,4 @@
-"""The cells of tables/audit.csv that every way to price a departure fills in."""
+"""The cells of tables/audit.csv that every way to price a deviation fills in."""
 
 from collections.abc import Mapping
 from statistics import median
@@ -37,7 +37,7 @@ def put_difference(
 
     Args:
         row: The row.
-        with_it: Accuracies with the departure, in percent.
+        with_it: Accuracies with the deviation, in percent.
         without: Accuracies with it put right.
         found: Their difference, `without` minus `with_it`.
         why: Why there is none.

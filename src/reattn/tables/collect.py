@@ -66,7 +66,7 @@ def make_tables(
         variants: Its variants by id, its overrides applied, in table order.
         results: The study's folder; tables go to `results/tables`.
         published: The published numbers; None: config/published.yaml.
-        deviations: The ledger of departures; None: config/deviations.yaml.
+        deviations: The ledger of deviations; None: config/deviations.yaml.
         check_code: Whether runs that other code than today's trained are stale.
 
     Raises:

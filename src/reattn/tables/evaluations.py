@@ -101,7 +101,7 @@ def _row(
 def _accuracies(
     deviation: str, runs: Sequence[RunRecord], results: Path
 ) -> tuple[BySeed, BySeed]:
-    """Accuracies with a departure and without it, by seed, in percent."""
+    """Accuracies with a deviation and without it, by seed, in percent."""
     found = {}
     for run in runs:
         path = results / "runs" / run.variant / f"seed{run.seed}" / "history.csv"

@@ -1,4 +1,4 @@
-"""The ledger of the authors' departures, as config/deviations.yaml holds it."""
+"""The ledger of the authors' deviations, as config/deviations.yaml holds it."""
 
 from pathlib import Path
 from typing import Any
@@ -9,16 +9,16 @@ from reattn.errors import ConfigError
 
 
 def read_ledger(path: Path | None = None) -> list[dict[str, Any]]:
-    """Every departure, in the order of the file.
+    """Every deviation, in the order of the file.
 
     Args:
         path: The file; None: config/deviations.yaml.
 
     Raises:
-        ConfigError: the file is missing or holds no list of departures.
+        ConfigError: the file is missing or holds no list of deviations.
     """
     path = path or config_folder() / "deviations.yaml"
     entries = read_yaml(path)
     if isinstance(entries, list) and all(isinstance(e, dict) for e in entries):
         return entries
-    raise ConfigError([f"{shown(path)} should hold a list of departures. Restore it."])
+    raise ConfigError([f"{shown(path)} should hold a list of deviations. Restore it."])
