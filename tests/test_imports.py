@@ -1,14 +1,15 @@
 """Checkpoints of the authors' own code, taken into a study by the command line."""
 
 import json
-import os
 import subprocess
-import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
 import torch
-from conftest import ROOT, TINY, write_study
+from conftest import TINY, write_study
+from finished_project import call
 
 from reattn.config.runs import find_run
 from reattn.models.build import build_model
@@ -18,19 +19,12 @@ from reattn.training.randomness import derived_seed
 from reattn.training.sets import open_sets
 
 
-def reattn(project: Path, *arguments: str) -> subprocess.CompletedProcess:
-    """Run a verb on a project's configuration."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT / "src"),
-        "REATTN_ROOT": str(project),
-    }
-    return subprocess.run(
-        [sys.executable, "-m", "reattn", *arguments],
-        env=environment,
-        cwd=project,
-        capture_output=True,
-        text=True,
+def reattn(*arguments: str) -> subprocess.CompletedProcess:
+    """Run a verb on the test's project, in this process, which has torch already."""
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as said:
+        status = call(*arguments)
+    return subprocess.CompletedProcess(
+        arguments, status, out.getvalue(), said.getvalue()
     )
 
 
@@ -38,7 +32,7 @@ def reattn(project: Path, *arguments: str) -> subprocess.CompletedProcess:
 def study(project: Path) -> str:
     """A study of two variants with its data prepared."""
     name = write_study(project, variants=["vit", "san-pairwise"])
-    assert reattn(project, "prepare", name).returncode == 0
+    assert reattn("prepare", name).returncode == 0
     return name
 
 
@@ -49,7 +43,7 @@ def test_a_checkpoint_can_be_imported_and_used(project, study, variant_id):
     model = build_model(run.variant, image_size=16)
     checkpoint = project / "best_model.ckpt"
     torch.save(authors_state(model), checkpoint)
-    done = reattn(project, "import", variant_id, str(checkpoint), "--study", study)
+    done = reattn("import", variant_id, str(checkpoint), "--study", study)
     assert done.returncode == 0, done.stderr
     metrics = json.loads((run.folder / "metrics.json").read_text())
     status = json.loads((run.folder / "status.json").read_text())
@@ -60,9 +54,9 @@ def test_a_checkpoint_can_be_imported_and_used(project, study, variant_id):
     expected = percent_correct(outputs, test.labels.numpy())
     assert metrics["accuracy"] == pytest.approx(expected)
     for verb in ("evaluate", "attention", "figures"):
-        done = reattn(project, verb, study, variant_id)
+        done = reattn(verb, study, variant_id)
         assert done.returncode == 0, done.stderr
-    assert reattn(project, "tables", study).returncode == 0
+    assert reattn("tables", study).returncode == 0
     table = (project / "results" / study / "tables" / "models.csv").read_text()
     assert ",imported," in table
 
@@ -73,12 +67,12 @@ def test_neither_a_run_nor_an_import_is_overwritten_unasked(project, study):
     checkpoint = project / "best_model.ckpt"
     torch.save(authors_state(build_model(run.variant, image_size=16)), checkpoint)
     command = ("import", "vit", str(checkpoint), "--study", study)
-    assert reattn(project, *command).returncode == 0
-    done = reattn(project, *command)
+    assert reattn(*command).returncode == 0
+    done = reattn(*command)
     assert done.returncode == 2
     assert "--replace" in done.stderr
-    assert reattn(project, *command, "--replace").returncode == 0
-    done = reattn(project, "train", study, "vit")
+    assert reattn(*command, "--replace").returncode == 0
+    done = reattn("train", study, "vit")
     assert done.returncode == 2
     assert "imported weights" in done.stderr
 
@@ -99,7 +93,7 @@ def test_a_checkpoint_that_does_not_fit_is_refused(project, study, case):
         torch.save(authors_state(build_model(variant, image_size=16)), checkpoint)
     else:
         checkpoint.write_text("<html>not found</html>")
-    done = reattn(project, "import", "vit", str(checkpoint), "--study", study)
+    done = reattn("import", "vit", str(checkpoint), "--study", study)
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert said in done.stderr
@@ -131,8 +125,8 @@ def test_a_bad_command_is_one_message(project: Path, case: str):
     name = write_study(project, data={**TINY["data"], **source})
     if "--data-path" not in arguments:
         write_study(project)
-        reattn(project, "prepare", name)
-    done = reattn(project, *arguments)
+        reattn("prepare", name)
+    done = reattn(*arguments)
     assert done.returncode == 2, done.stdout + done.stderr
     assert said in done.stderr
     assert "Traceback" not in done.stderr
