@@ -8,9 +8,9 @@ from itertools import pairwise, starmap
 
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torchvision.models.resnet import BasicBlock, conv1x1
 
 from reattn.config.models import ResNetSettings
+from reattn.models.residual import BasicBlock
 
 # Channels of the stages, as multiples of the first one's; 18 layers in all.
 WIDENING = (1, 2, 4, 8)
@@ -50,7 +50,8 @@ def _stage(inputs: int, width: int) -> nn.Sequential:
     if inputs == width:
         first = BasicBlock(width, width)
     else:
-        shortcut = nn.Sequential(conv1x1(inputs, width, 2), nn.BatchNorm2d(width))
+        projection = nn.Conv2d(inputs, width, 1, stride=2, bias=False)
+        shortcut = nn.Sequential(projection, nn.BatchNorm2d(width))
         first = BasicBlock(inputs, width, stride=2, downsample=shortcut)
     return nn.Sequential(first, *(BasicBlock(width, width) for _ in range(BLOCKS - 1)))
 

@@ -6,11 +6,11 @@ Source: Prabhu and Varma, ViT/models/networks.py at commit 57f8244.
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torchvision.models.resnet import BasicBlock
 
 from reattn.config.models import ViTSettings
 from reattn.models.patches import IMAGE_CHANNELS
 from reattn.models.products import Linear
+from reattn.models.residual import BasicBlock
 
 
 class StemPatches(nn.Module):
