@@ -406,5 +406,5 @@ def test_a_tracked_run_that_was_killed_goes_on_under_its_id(project: Path):
 def test_a_study_that_is_killed_again_and_again(tmp_path: Path):
     """Case D06: the same command completes it, with no unlocking, to the same bits."""
     variants = ("vit", "resnet18")
-    tortured = torture.torture(tmp_path, 4, int(time.time()), variants)
-    assert len(tortured.killed) >= 4
+    tortured = torture.torture(tmp_path, 2, int(time.time()), variants)
+    assert len(tortured.killed) >= 2
