@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from PIL import Image
+from PIL import Image, ImageOps
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reattn.config.faults import sentences
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 LIST = "docs/pictures/pictures.yaml"
+MARGIN = 16  # around a part of the page, in its pixels
 COLOURS = 256  # of a picture: text and charts lose nothing, and files are half
 
 
@@ -117,17 +118,19 @@ def _shot(page: "Page", name: str, picture: Picture) -> bytes:
     if picture.point:
         page.locator(picture.point).first.hover()
     page.wait_for_timeout(500)  # images and the explorer appear when they are reached
-    return _top(part.screenshot(), picture)
+    return _framed(part.screenshot(), picture)
 
 
-def _top(shot: bytes, picture: Picture) -> bytes:
-    if picture.most is None:
-        return shot
+def _framed(shot: bytes, picture: Picture) -> bytes:
+    """A part, or its top, with a margin of the colour that its corner has."""
     with Image.open(io.BytesIO(shot)) as image:
-        height = min(image.height, round(picture.most * picture.scale))
-        top = image.crop((0, 0, image.width, height))
+        most = image.height if picture.most is None else picture.most * picture.scale
+        height = min(image.height, round(most))
+        part = image.convert("RGB").crop((0, 0, image.width, height))
+    margin = round(MARGIN * picture.scale)
+    framed = ImageOps.expand(part, margin, fill=part.getpixel((0, 0)))
     kept = io.BytesIO()
-    top.save(kept, "PNG")
+    framed.save(kept, "PNG")
     return kept.getvalue()
 
 
