@@ -668,7 +668,7 @@ def test_without_a_card_nothing_is_said_of_slots(holding, monkeypatch):
 def gpu_study(project: Path) -> str:
     training = {**TINY["training"], "device": "gpu", "epochs": 1}
     name = write_study(project, variants=["vit"], training=training)
-    prepare(load_resolved("demo")[0].data, data_folder(name), None)
+    prepare(load_resolved(name)[0].data, data_folder(name), None)
     return name
 
 

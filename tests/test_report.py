@@ -214,7 +214,7 @@ def test_provenance_is_stated(built: Path) -> None:
     page = plain(page_of(built))
     for fact in (
         NOTE,
-        "Seed: 0",
+        "Seed 0.",
         "A made-up processor",
         "0123456789abcdef",
         "threads a run: 1",

@@ -32,7 +32,8 @@ def verify_archive(study: str, archive: Path) -> Verified:
 def _unpack(study: str, archive: Path, folder: Path) -> Path:
     try:
         with tarfile.open(archive) as packed:
-            packed.extractall(folder, filter="data")
+            for member in packed:
+                _write_member(packed, member, folder)
     except FileNotFoundError:
         raise ReattnError(f"--archive {archive} does not exist.") from None
     except (tarfile.TarError, EOFError, OSError, zlib.error) as fault:
@@ -48,6 +49,23 @@ def _unpack(study: str, archive: Path, folder: Path) -> Path:
             "study that was packed."
         )
     return root
+
+
+def _write_member(
+    packed: tarfile.TarFile, member: tarfile.TarInfo, folder: Path
+) -> None:
+    """Write one regular file; an archive of `export` holds nothing else.
+
+    The `data` filter of tarfile would do, but Python 3.11 has it from 3.11.4 only,
+    and Debian 12 comes with 3.11.2.
+    """
+    path = folder / member.name
+    inside = path.resolve().is_relative_to(folder.resolve())
+    content = packed.extractfile(member) if member.isfile() and inside else None
+    if content is None:
+        raise tarfile.TarError(f"{member.name} is no file inside of it")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.read())
 
 
 def _sum_faults(root: Path) -> list[str]:
