@@ -23,6 +23,7 @@ from reattn.cli import (
     studies,
     training,
 )
+from reattn.cli.streams import drop_unwritten
 from reattn.errors import ReattnError
 
 FAULT = 2  # exit status when a message says what to mend
@@ -65,6 +66,7 @@ def main() -> None:
         status = _run()
     finally:
         processes.end_within(processes.LINGERING, status)
+    drop_unwritten(sys.stderr)  # messages; what a verb prints is more than that
     sys.exit(status)
 
 

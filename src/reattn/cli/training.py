@@ -1,12 +1,14 @@
 """Verbs that make weights: train, import."""
 
 import contextlib
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from reattn.cli.arguments import Seed, StudyName, VariantId
+from reattn.cli.streams import drop_unwritten
 
 
 def register(app: typer.Typer) -> None:
@@ -59,3 +61,4 @@ def _say(metrics: dict[str, Any]) -> None:
     run = f"{metrics['variant']} seed {metrics['seed']}"
     with contextlib.suppress(OSError):
         typer.echo(f"{run}: {metrics['status']}, {shown}")
+    drop_unwritten(sys.stdout)
