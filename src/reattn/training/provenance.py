@@ -15,15 +15,32 @@ PACKAGES = ("numpy", "torch", "torchvision", "pillow", "scikit-learn")
 
 
 def commit() -> str | None:
-    """The commit of the project, marked `-dirty` with uncommitted changes."""
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    """The commit of the project, marked `-dirty` with uncommitted changes.
+
+    Results do not count: a study that is committed is trained again over its own
+    files, by the code that the commit holds.
+    """
+    head = _git("rev-parse", "HEAD")
+    if not head:
+        return None
+    tracked = ("status", "--porcelain", "--untracked-files=no")
+    changes = _git(*tracked, "--", ".", ":(exclude)results")
+    return head if changes == "" else f"{head}-dirty"
+
+
+def _git(*arguments: str) -> str | None:
+    """What git answers; None where it fails, hangs or is not installed."""
     try:
         done = subprocess.run(
-            command, cwd=project_root(), capture_output=True, text=True, timeout=20
+            ["git", *arguments],
+            cwd=project_root(),
+            capture_output=True,
+            text=True,
+            timeout=20,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() or None
+    return None if done.returncode else done.stdout.strip()
 
 
 def versions() -> dict[str, str]:
